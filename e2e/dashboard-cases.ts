@@ -63,6 +63,25 @@ export function pagesOf(projectId: string, lively: LivelyProject): PageCase[] {
       tabs: ['Messages', 'Presence'],
     },
     {
+      path: at('moderation'),
+      heading: 'Moderation',
+      fills: /\/v1\/.*\/chat\/moderation\?/,
+      loaded: (page) => page.getByRole('cell', { name: 'Harassment' }),
+      tabs: ['Bans', 'Mutes', 'Rules'],
+    },
+    {
+      path: at('push'),
+      heading: 'Push',
+      fills: /\/v1\/.*\/chat\/push\?/,
+      loaded: (page) => page.getByRole('cell', { name: 'Made by Parley' }),
+    },
+    {
+      path: at('data-jobs'),
+      heading: 'Data jobs',
+      fills: /\/v1\/.*\/data-jobs\?/,
+      loaded: (page) => page.getByRole('cell', { name: 'Export' }),
+    },
+    {
       path: at('live-streams'),
       heading: 'Live streams',
       fills: /\/v1\/.*\/live-streams\?/,

@@ -185,6 +185,24 @@ describe('dashboard by keyboard', { skip: skipWithoutBrowser() }, () => {
     await page.waitForURL(/env=development/);
   });
 
+  test('[DASH-97] a user is muted in all chat, and the mute lifted', async () => {
+    await go('b', 'Moderation');
+    await tabTo(page.getByRole('tab', { name: 'Reports' }));
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    await page.getByText('Nobody is muted in all chat').waitFor();
+    await press(page.getByRole('button', { name: 'Mute a user' }));
+    const dialog = page.getByRole('dialog');
+    await type(dialog.getByLabel('User id'), 'trudy');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Lift for trudy' }).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await press(dialog.getByRole('button', { name: 'Lift' }));
+    await page.getByText('Nobody is muted in all chat').waitFor();
+  });
+
   test('[DASH-40] 10: find anything with the palette: a page, and the other theme', async () => {
     const search = page.getByRole('combobox', { name: 'Search pages, projects and actions' });
     await page.keyboard.press('Control+k');

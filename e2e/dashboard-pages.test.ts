@@ -348,6 +348,9 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     const empties = {
       rooms: 'No room is open in development',
       chat: 'No conversation in development yet',
+      moderation: 'Nothing waits for you',
+      push: 'No device is registered yet',
+      'data-jobs': 'No data job in development yet',
       'live-streams': 'No stream in development yet',
       connections: 'Nobody has connected yet',
       errors: 'No error has been recorded',

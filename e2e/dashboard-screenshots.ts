@@ -57,6 +57,12 @@ async function namelessKey(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Create key' }).click();
 }
 
+/** With all that a ban asks for. */
+async function resolving(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Resolve the report/ }).click();
+  await page.getByLabel('Action').selectOption('ban');
+}
+
 /** Counts are stored every few seconds. */
 async function counted(page: Page): Promise<void> {
   await page.locator('.figure .no-data').first().waitFor({ state: 'detached' });
@@ -95,6 +101,18 @@ function pagesOf(id: string, lively: Awaited<ReturnType<typeof fillProject>>, bu
     ['conversation', at(`chat/${conversation.id}`)],
     ['conversation-messages', at(`chat/${conversation.id}?tab=messages`)],
     ['conversation-presence', at(`chat/${conversation.id}?tab=presence`)],
+    ['moderation', at('moderation')],
+    ['moderation-resolved', at('moderation?status=resolved')],
+    ['resolve', at('moderation'), resolving],
+    ['bans', at('moderation?tab=bans')],
+    ['mutes', at('moderation?tab=mutes')],
+    ['new-ban', at('moderation?tab=bans'), click('Ban a user')],
+    ['moderation-rules', at('moderation?tab=rules')],
+    ['word-list', at('moderation?tab=rules'), click('Change insults')],
+    ['hook', at('moderation?tab=rules'), (page) => page.getByRole('button', { name: 'Change', exact: true }).click()],
+    ['push', at('push')],
+    ['fcm', at('push'), click('Set up Firebase (FCM)')],
+    ['data-jobs', at('data-jobs')],
     ['streams', at('live-streams')],
     ['new-stream', at('live-streams'), click('New stream')],
     ['stream', at(`live-streams/${stream.id}`)],

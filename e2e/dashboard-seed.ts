@@ -33,6 +33,7 @@ export async function fillProject(service: RoomsService, project: TestProject): 
   const requestId = await failToAsk(project);
   const { webhook, receiver } = await tellSomebody(project);
   const { conversation, socket } = await talk(service, project, room);
+  await moderate(service, project, conversation);
   const stream = await goLive(project);
   const alert = await sendTooMuch(service, project);
   return {
@@ -201,6 +202,31 @@ async function talk(
   await socket.take('hello');
   await socket.ask({ type: 'subscribe', conversations: [{ ref: conversation.id }] });
   return { conversation, socket };
+}
+
+/** Rules, somebody who is banned and somebody who is muted, two reports, a device, and an export. */
+async function moderate(service: RoomsService, { api }: TestProject, { id: room }: Conversation): Promise<void> {
+  const { messages } = await api.call('listMessages', { room });
+  const [newest, before] = messages.filter(({ senderId }) => senderId !== 'grace');
+  const grace = await api.call('mintChatToken', { body: { userId: 'grace' } });
+  const report = (messageId: string, reason: 'spam' | 'harassment') =>
+    service.as(grace.token).call('reportMessage', { messageId, body: { reason } });
+  if (newest) await report(newest.id, 'harassment');
+  if (before) {
+    const { id: reportId } = await report(before.id, 'spam');
+    await api.call('resolveChatReport', { reportId, body: { action: 'none' } });
+  }
+  const wordLists = [
+    { name: 'insults', action: 'mask' as const, words: ['darn', 'heck', 'blast'] },
+    { name: 'payments', action: 'flag' as const, words: ['wire money'], patterns: ['\\d{4} \\d{4} \\d{4}'] },
+  ];
+  await api.call('setChatModeration', { body: { wordLists, links: 'moderators' } });
+  await api.call('setModerationHook', { body: { url: 'https://backend.example.com/moderate', onFailure: 'closed' } });
+  const until = new Date(service.clock.now() + 86_400_000).toISOString();
+  await api.call('banFromChat', { userId: 'mallory', body: { reason: 'Advertises in every room' } });
+  await api.call('muteInChat', { userId: 'trudy', body: { until } });
+  await api.call('putPushDevice', { body: { kind: 'FCM', token: 'token-of-a-telephone-0123456789', userId: 'ada' } });
+  await api.call('exportUser', { userId: 'ada' });
 }
 
 /** One stream in each of its states; the running one is given. */

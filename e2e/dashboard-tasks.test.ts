@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { mintChatToken } from '@parley/server';
@@ -41,6 +42,15 @@ describe('dashboard tasks', { skip: skipWithoutBrowser() }, () => {
     }
     await page.getByRole('tab', { name: 'Messages' }).click();
     await page.getByRole('cell', { name: messageId }).waitFor();
+    const { token } = await api.call('mintChatToken', { body: { userId: 'ada' } });
+    const report = { reason: 'spam', note: `he wrote ${canary}` } as const;
+    await kit.service.as(token).call('reportMessage', { messageId, body: report });
+    await page.getByRole('link', { name: 'Moderation' }).click();
+    await page.getByRole('cell', { name: messageId }).waitFor();
+    await page.getByRole('button', { name: 'Resolve the report of ada' }).click();
+    await page.getByRole('dialog').getByText(messageId).waitFor();
+    assert.doesNotMatch(await page.content(), new RegExp(canary), 'Moderation');
+    await page.keyboard.press('Escape');
     const bodies = await Promise.all(answers);
     assert.ok(
       bodies.some((body) => body.includes(messageId)),
@@ -48,6 +58,92 @@ describe('dashboard tasks', { skip: skipWithoutBrowser() }, () => {
     );
     for (const body of bodies) assert.ok(!body.includes(canary), body.slice(0, 200));
     visit.assertClean();
+  });
+
+  test('[DASH-97] a user is banned and let in again, a report resolved, and a word list and a hook are set; a viewer only looks', async () => {
+    const { api, id } = project;
+    const { id: room } = await api.call('createConversation', { body: { members: ['eve', 'bob'], name: 'noisy' } });
+    const { id: messageId } = await api.call('sendMessage', { room, body: { text: 'buy now', senderId: 'eve' } });
+    const { token } = await api.call('mintChatToken', { body: { userId: 'bob' } });
+    await kit.service.as(token).call('reportMessage', { messageId, body: { reason: 'spam' } });
+    const visit = await kit.visit({ as: project.owner });
+    const page = await visit.open(`/p/${id}/moderation?env=development`, 'Moderation');
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Resolve the report of eve' }).click();
+    await dialog.getByLabel('Action').selectOption('ban');
+    await dialog.getByLabel('Where').selectOption('all');
+    await dialog.getByLabel('Reason').fill('Sells things');
+    await dialog.getByRole('button', { name: 'Resolve' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByLabel('Status').selectOption('resolved');
+    await page.getByText('Sender banned').waitFor();
+
+    await page.getByRole('tab', { name: 'Bans' }).click();
+    await page.getByRole('cell', { name: 'Sells things' }).waitFor();
+    await page.getByRole('button', { name: 'Lift for eve' }).click();
+    await dialog.getByRole('button', { name: 'Lift' }).click();
+    await page.getByText('Nobody is banned from all chat').waitFor();
+    await page.getByRole('tab', { name: 'Mutes' }).click();
+    await page.getByRole('button', { name: 'Mute a user' }).click();
+    await dialog.getByRole('button', { name: 'Mute', exact: true }).click();
+    await dialog.getByText('Enter the id that your backend mints tokens for.').waitFor();
+    await dialog.getByLabel('User id').fill('eve');
+    await dialog.getByRole('button', { name: 'Mute', exact: true }).click();
+    await page.getByRole('cell', { name: 'Dashboard' }).waitFor();
+
+    await page.getByRole('tab', { name: 'Rules' }).click();
+    await page.getByRole('button', { name: 'New word list' }).click();
+    await dialog.getByLabel('Name').fill('shop');
+    await dialog.getByLabel('Patterns').fill('(a)\\1');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    // What the service says of a pattern stands at the field.
+    await dialog.locator('.field', { hasText: 'Patterns' }).locator('.field-error').waitFor();
+    await dialog.getByLabel('Patterns').fill('');
+    await dialog.getByLabel('Words and phrases').fill('sale\nbargain\n');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('cell', { name: '2 words' }).waitFor();
+    await page.getByRole('button', { name: 'Set a hook' }).click();
+    await dialog.getByLabel('URL').fill('https://backend.example.com/moderate');
+    await dialog.getByLabel('Without an answer').selectOption('closed');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    const secret = page.getByRole('dialog', { name: 'Signing secret' });
+    const text = (await secret.getByRole('status', { name: 'secret' }).textContent()) ?? '';
+    await secret.getByLabel('I have stored it').check();
+    await secret.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('refuses messages when it fails').waitFor();
+    assert.ok(text.length > 20 && !(await page.content()).includes(text), 'the secret was shown once');
+    visit.assertClean({ expected: /Failed to load resource/ });
+
+    const viewer = await kit.visit({ as: await project.member('VIEWER') });
+    const looked = await viewer.open(`/p/${id}/moderation?env=development&tab=mutes`, 'Moderation');
+    await looked.getByRole('cell', { name: 'eve', exact: true }).waitFor();
+    assert.ok(await looked.getByRole('button', { name: 'Lift for eve' }).isDisabled());
+    await looked.getByRole('tab', { name: 'Rules' }).click();
+    await looked.getByRole('cell', { name: '2 words' }).waitFor();
+    assert.equal(await looked.getByRole('button', { name: 'New word list' }).count(), 0);
+    viewer.assertClean();
+  });
+
+  test('[DASH-98] the rules of notifications and the keys of Apple are set; what is wrong with a key is said there', async () => {
+    const visit = await kit.visit({ as: project.owner });
+    const page = await visit.open(`/p/${project.id}/push?env=development`, 'Push');
+    await page.getByLabel('A notification says').selectOption('PREVIEW');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The push settings are saved').first().waitFor();
+    assert.equal((await project.api.call('getPushSettings')).content, 'PREVIEW');
+    await page.getByRole('button', { name: 'Set up Apple (APNs)' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Team id').fill('TEAM123456');
+    await dialog.getByLabel('Key id').fill('KEY1234567');
+    await dialog.getByLabel('Key', { exact: true }).fill('not a key');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('.p8 file that Apple gives').waitFor();
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    await dialog.getByLabel('Key', { exact: true }).fill(pem);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('cell', { name: 'Team TEAM123456, key KEY1234567' }).waitFor();
+    visit.assertClean({ expected: /Failed to load resource/ });
   });
 
   test('[DASH-51] a stream is described in place; what is not JSON is said before it is sent', async () => {

@@ -26,6 +26,8 @@ export const auditSentences = {
   'chat.user_unblocked': 'audit.chatUserUnblocked',
   'chat.user_muted': 'audit.chatUserMuted',
   'chat.user_unmuted': 'audit.chatUserUnmuted',
+  'chat.user_shadowed': 'audit.chatUserShadowed',
+  'chat.user_unshadowed': 'audit.chatUserUnshadowed',
   'data_job.created': 'audit.dataJobCreated',
   'chat.moderation_updated': 'audit.chatModerationUpdated',
   'chat.report_resolved': 'audit.chatReportResolved',

@@ -46,6 +46,22 @@ export const pages: readonly PageRow[] = [
     detail: { path: ':conversationId', component: lazy(() => import('../chat/conversation-page.tsx')) },
   },
   {
+    path: 'moderation',
+    label: 'page.moderation',
+    group: 'build',
+    letter: 'b',
+    icon: 'M8 2 13 4v4c0 3-2 5-5 6-3-1-5-3-5-6V4zM6 8l1.5 1.5L10.5 6.5',
+    component: lazy(() => import('../moderation/moderation-page.tsx')),
+  },
+  {
+    path: 'push',
+    label: 'page.push',
+    group: 'build',
+    letter: 'p',
+    icon: 'M5 2h6v12H5zM7.5 11.8h1M2.5 6v4M13.5 6v4',
+    component: lazy(() => import('../push/push-page.tsx')),
+  },
+  {
     path: 'live-streams',
     label: 'page.live-streams',
     group: 'build',
@@ -147,6 +163,14 @@ export const pages: readonly PageRow[] = [
     letter: 'a',
     icon: 'M4 2.5h6l2.5 2.5v8.5H4zM6 7h4.5M6 9.2h4.5M6 11.4h2.5',
     component: lazy(() => import('../audit/audit-page.tsx')),
+  },
+  {
+    path: 'data-jobs',
+    label: 'page.data-jobs',
+    group: 'administer',
+    letter: 'd',
+    icon: 'M3 4c0-2 10-2 10 0v8c0 2-10 2-10 0zM3 4c0 2 10 2 10 0M3 8c0 2 10 2 10 0',
+    component: lazy(() => import('../data-jobs/data-jobs-page.tsx')),
   },
   {
     path: 'fleet',

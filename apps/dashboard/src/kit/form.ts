@@ -29,6 +29,8 @@ export function useForm<V extends Record<string, string>, Out>(options: {
   onDone?: (out: Out, values: V) => unknown;
   /** Which field a code without details belongs to. */
   fieldOf?: Readonly<Record<string, keyof V & string>>;
+  /** Which field a place in the body belongs to, where they are not called alike. */
+  fieldAt?: (path: string) => string;
 }): Form<V> {
   const [values, setValues] = useState(options.initial);
   const [problems, setProblems] = useState<Problems<V>>({});
@@ -37,8 +39,11 @@ export function useForm<V extends Record<string, string>, Out>(options: {
   const { failure } = action;
   const byCode = failure?.code ? options.fieldOf?.[failure.code] : undefined;
 
+  const { fieldAt = (path) => path } = options;
   const answered = (name: keyof V & string): string | undefined =>
-    byCode === name ? failure?.message : failure?.fields[name];
+    byCode === name
+      ? failure?.message
+      : Object.entries(failure?.fields ?? {}).find(([path]) => fieldAt(path) === name)?.[1];
   const isOnAField = failure !== null && Object.keys(values).some((name) => answered(name) !== undefined);
 
   // Rendered after what the attempt came to: a frame can come before React has shown that.

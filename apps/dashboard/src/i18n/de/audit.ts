@@ -42,6 +42,8 @@ export const audit: Translated<typeof english> = {
   'audit.chatUserUnblocked': 'hat die Blockierung von Benutzer {resource} für einen anderen aufgehoben',
   'audit.chatUserMuted': 'hat Benutzer {resource} im Chat stummgeschaltet',
   'audit.chatUserUnmuted': 'hat die Stummschaltung von Benutzer {resource} im Chat aufgehoben',
+  'audit.chatUserShadowed': 'hat Benutzer {resource} im Chat verborgen',
+  'audit.chatUserUnshadowed': 'hat das Verbergen von Benutzer {resource} im Chat aufgehoben',
   'audit.dataJobCreated': 'hat einen Auftrag mit Nutzerdaten begonnen: {resource}',
   'audit.chatModerationUpdated': 'hat die Moderation des Chats geändert',
   'audit.chatReportResolved': 'hat Meldung {resource} erledigt',

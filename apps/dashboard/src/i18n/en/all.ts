@@ -1,6 +1,9 @@
 import { alerts } from './alerts.ts';
+import { dataJobs } from './data-jobs.ts';
 import { en } from './index.ts';
+import { moderation } from './moderation.ts';
 import { projects } from './projects.ts';
+import { push } from './push.ts';
 import { testCall } from './test-call.ts';
 import { usage } from './usage.ts';
 
@@ -8,7 +11,10 @@ import { usage } from './usage.ts';
 export const allEnglish = {
   ...en,
   ...alerts,
+  ...dataJobs,
+  ...moderation,
   ...projects,
+  ...push,
   ...testCall,
   ...usage,
 } as const;

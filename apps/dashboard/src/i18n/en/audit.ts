@@ -39,6 +39,8 @@ export const audit = {
   'audit.chatUserUnblocked': 'unblocked user {resource} for another',
   'audit.chatUserMuted': 'muted user {resource} in chat',
   'audit.chatUserUnmuted': 'lifted the chat mute of user {resource}',
+  'audit.chatUserShadowed': 'put user {resource} into the shadow in chat',
+  'audit.chatUserUnshadowed': 'lifted the chat shadow of user {resource}',
   'audit.dataJobCreated': 'began the data job {resource}',
   'audit.chatModerationUpdated': 'changed the moderation of chat',
   'audit.chatReportResolved': 'resolved report {resource}',

@@ -41,6 +41,8 @@ export const audit: Translated<typeof english> = {
   'audit.chatUserUnblocked': '为另一用户取消屏蔽了用户 {resource}',
   'audit.chatUserMuted': '在聊天中禁言了用户 {resource}',
   'audit.chatUserUnmuted': '解除了用户 {resource} 的聊天禁言',
+  'audit.chatUserShadowed': '在聊天中隐藏了用户 {resource} 的消息',
+  'audit.chatUserUnshadowed': '解除了对用户 {resource} 聊天消息的隐藏',
   'audit.dataJobCreated': '创建了数据任务 {resource}',
   'audit.chatModerationUpdated': '更改了聊天审核设置',
   'audit.chatReportResolved': '处理了举报 {resource}',

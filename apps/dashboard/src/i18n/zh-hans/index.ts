@@ -4,13 +4,16 @@ import { alerts } from './alerts.ts';
 import { audit } from './audit.ts';
 import { calls } from './calls.ts';
 import { chat } from './chat.ts';
+import { dataJobs } from './data-jobs.ts';
 import { fleet } from './fleet.ts';
 import { frame } from './frame.ts';
 import { kit } from './kit.ts';
 import { liveStreams } from './live-streams.ts';
+import { moderation } from './moderation.ts';
 import { observability } from './observability.ts';
 import { overview } from './overview.ts';
 import { projects } from './projects.ts';
+import { push } from './push.ts';
 import { requests } from './requests.ts';
 import { rooms } from './rooms.ts';
 import { testCall } from './test-call.ts';
@@ -24,13 +27,16 @@ export const zhHans: Catalogue = {
   ...audit,
   ...calls,
   ...chat,
+  ...dataJobs,
   ...fleet,
   ...frame,
   ...kit,
   ...liveStreams,
+  ...moderation,
   ...observability,
   ...overview,
   ...projects,
+  ...push,
   ...requests,
   ...rooms,
   ...testCall,

@@ -1,0 +1,31 @@
+import type { Translated } from '../catalogue.ts';
+import type { dataJobs as english } from '../en/data-jobs.ts';
+
+export const dataJobs: Translated<typeof english> = {
+  'data-jobs.lead': '最近 30 天内对用户数据的导出和删除，以及会话的导入。此处无法获取文件。',
+  'data-jobs.caption': '{environment}中的数据任务，最新在前',
+  'data-jobs.kind': '类型',
+  'data-jobs.anyKind': '任意类型',
+  'data-jobs.export': '导出',
+  'data-jobs.erasure': '删除',
+  'data-jobs.import': '导入',
+  'data-jobs.none': '{environment}中还没有数据任务',
+  'data-jobs.noMatch': '没有匹配的数据任务',
+  'data-jobs.backendAsks': '由后端使用其密钥发起，并用它获取导出文件。',
+  'data-jobs.exportOne': '导出用户的全部数据',
+  'data-jobs.eraseOne': '删除用户',
+  'data-jobs.job': '任务',
+  'data-jobs.copyJobId': '复制任务 ID',
+  'data-jobs.nobody': '已无所属用户',
+  'data-jobs.noUser': '不属于单个用户',
+  'data-jobs.records': '记录数',
+  'data-jobs.finished': '完成时间',
+  'data-jobs.notYet': '尚未',
+  'data-jobs.file': '文件',
+  'data-jobs.noFile': '无',
+  'data-jobs.fileUntil': '{size}，截至 {time}',
+  'data-jobs.waiting': '等待文件',
+  'data-jobs.queued': '排队中',
+  'data-jobs.running': '进行中',
+  'data-jobs.done': '已完成',
+};

@@ -1,0 +1,115 @@
+import type { Sanction, SanctionKind } from '@parley/contract';
+import { useApi } from '../data/services.tsx';
+import { useAction } from '../data/use-action.ts';
+import { useProject } from '../frame/project.tsx';
+import { environmentName } from '../i18n/names.ts';
+import { Button } from '../kit/button.tsx';
+import { ConfirmDialog, Dialog } from '../kit/dialog.tsx';
+import { ErrorNotice } from '../kit/error-notice.tsx';
+import { TextField } from '../kit/field.tsx';
+import { useForm } from '../kit/form.ts';
+import { useDone } from './queries.ts';
+import { Terms } from './resolve-dialog.tsx';
+import { t, withNodes } from './texts.ts';
+import { termsOf } from './words.tsx';
+
+const imposing = {
+  BAN: {
+    route: 'banProjectChatUser',
+    title: 'moderation.banFor',
+    action: 'moderation.banNow',
+    done: 'moderation.banned',
+  },
+  MUTE: {
+    route: 'muteProjectChatUser',
+    title: 'moderation.muteFor',
+    action: 'moderation.muteNow',
+    done: 'moderation.muted',
+  },
+  SHADOW: {
+    route: 'shadowProjectChatUser',
+    title: 'moderation.shadowFor',
+    action: 'moderation.shadowNow',
+    done: 'moderation.shadowed',
+  },
+} as const;
+
+export function ImposeDialog({ kind, onClose }: { kind: SanctionKind; onClose: () => void }) {
+  const api = useApi();
+  const done = useDone();
+  const { project, environment } = useProject();
+  const { route, title, action, done: says } = imposing[kind];
+  const form = useForm({
+    initial: { userId: '', hours: '24', reason: '' },
+    check: ({ userId }) => ({ userId: userId.trim() === '' ? t('moderation.enterUser') : undefined }),
+    submit: ({ userId, ...terms }) =>
+      api.call(route, {
+        projectId: project.id,
+        userId: userId.trim(),
+        query: { environment },
+        body: termsOf(terms),
+      }),
+    onDone: async ({ userId }) => {
+      await done(t(says, { user: userId }));
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={t(title, { environment: environmentName(environment) })} onClose={onClose}>
+      <form className="stack" onSubmit={form.onSubmit} noValidate>
+        {form.failure && <ErrorNotice failure={form.failure} />}
+        <TextField
+          label={t('moderation.userId')}
+          maxLength={128}
+          autoComplete="off"
+          spellCheck={false}
+          autoFocus
+          {...form.field('userId')}
+        />
+        <Terms form={form} isTold={kind !== 'SHADOW'} />
+        <div className="dialog-actions">
+          <Button onClick={onClose}>{t('kit.cancel')}</Button>
+          <Button type="submit" variant="danger" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
+            {t(action)}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+const lifting = {
+  BAN: { route: 'unbanProjectChatUser', ask: 'moderation.liftBan', explained: 'moderation.liftBanExplained' },
+  MUTE: { route: 'unmuteProjectChatUser', ask: 'moderation.liftMute', explained: 'moderation.liftMuteExplained' },
+  SHADOW: {
+    route: 'unshadowProjectChatUser',
+    ask: 'moderation.liftShadow',
+    explained: 'moderation.liftShadowExplained',
+  },
+} as const;
+
+export function LiftDialog({ sanction, onClose }: { sanction: Sanction; onClose: () => void }) {
+  const api = useApi();
+  const done = useDone();
+  const { project, environment } = useProject();
+  const { kind, userId } = sanction;
+  const { route, ask, explained } = lifting[kind];
+  const lift = useAction(() => api.call(route, { projectId: project.id, userId, query: { environment } }), {
+    onDone: async () => {
+      await done(t('moderation.lifted', { user: userId }));
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      title={t(ask)}
+      action={t('moderation.lift')}
+      isBusy={lift.isBusy}
+      failure={lift.failure}
+      onConfirm={() => void lift.run(undefined)}
+      onClose={onClose}
+    >
+      <p>{withNodes(explained, { user: <strong className="mono">{userId}</strong> })}</p>
+    </ConfirmDialog>
+  );
+}
