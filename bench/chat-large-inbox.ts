@@ -1,8 +1,12 @@
 import { rm } from 'node:fs/promises';
+import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { newDataDir } from '../apps/server/testkit/kit/process.ts';
 import { openTestDatabase } from '../apps/server/testkit/kit/test-database.ts';
+import { Chat } from '../packages/client/src/chat/index.ts';
+import { createInbox } from '../packages/client/src/inbox/index.ts';
 import { adminUrl, redisUrl, type Stage, startStage, tokenOf } from './chat-stage.ts';
 import { type Child, requestsPerSecond, startChild } from './children.ts';
+import { countCpu } from './cpu-usage.ts';
 import { median, type Row } from './ratio.ts';
 
 /** Both are in the active ones; the collector is in all the others too, each with something unread in it. */
@@ -11,6 +15,8 @@ const [collector, modest, writer] = ['user-0', 'user-1', 'user-2'];
 const rounds = 5;
 const runMs = 1_500;
 const makers = 16;
+/** What is written while an inbox is followed: at an even rate, to one active conversation after the other. */
+const paced = { rounds: 3, messages: 100, everyMs: 50 };
 
 async function fill({ project, rooms }: Stage): Promise<void> {
   let left = quiet;
@@ -52,6 +58,43 @@ async function compare(generator: Child, { port }: Stage, tokens: readonly strin
   return { ofCollector: median(ofCollector), ofModest: median(ofModest) };
 }
 
+/** CPU of server and database for a message, while the SDK follows the inbox of one of the two. */
+async function compareFollowing(stage: Stage, tokens: readonly string[], cpu: () => Promise<() => Promise<number>>) {
+  const [ofCollector, ofModest]: [number[], number[]] = [[], []];
+  for (let round = 0; round < paced.rounds; round++) {
+    ofCollector.push(await follow(stage, tokens[0] ?? '', cpu));
+    ofModest.push(await follow(stage, tokens[1] ?? '', cpu));
+  }
+  return { ofCollector: median(ofCollector), ofModest: median(ofModest) };
+}
+
+async function follow(stage: Stage, token: string, cpu: () => Promise<() => Promise<number>>): Promise<number> {
+  const chat = new Chat({ url: stage.url, token });
+  await chat.connect();
+  const inbox = createInbox(chat);
+  await eventually(() => inbox.state.getSnapshot().badge !== null);
+  const unread = (): number => inbox.state.getSnapshot().badge?.unreadMessages ?? 0;
+  const [before, spent] = [unread(), await cpu()];
+  for (let at = 0; at < paced.messages; at++) {
+    const room = stage.rooms[at % active] ?? '';
+    void stage.project.api.call('sendMessage', { room, body: { text: 'Good morning', senderId: writer } });
+    await new Promise((resolve) => setTimeout(resolve, paced.everyMs));
+  }
+  await eventually(() => unread() === before + paced.messages);
+  const cpuMs = (await spent()) / paced.messages;
+  inbox.close();
+  await chat.disconnect();
+  return cpuMs;
+}
+
+const rowOfFollowing = ({ ofCollector, ofModest }: Sides): Row => ({
+  question: `A message every ${paced.everyMs} ms to the active ones, while the SDK follows the inbox of a user in ${(quiet + active).toLocaleString('en')} conversations / of one in the ${active} active ones: CPU of server and database (medians)`,
+  floor: { atMost: 1.3 },
+  ratio: ofCollector / ofModest,
+  detail: `${ofCollector.toFixed(2)} ms a message against ${ofModest.toFixed(2)} ms`,
+  bars: { unit: 'ms', sides: { [`in ${quiet + active}`]: ofCollector, [`in ${active}`]: ofModest } },
+});
+
 const rowOf = (what: string, { ofCollector, ofModest }: Sides): Row => ({
   question: `${what} of a user in ${(quiet + active).toLocaleString('en')} conversations / of one in the ${active} active ones (medians)`,
   floor: { atMost: 1.3 },
@@ -77,7 +120,9 @@ export async function rows(): Promise<Row[]> {
     const tokens = await Promise.all([collector, modest].map((userId) => tokenOf(stage, userId)));
     const page = await compare(generator, stage, tokens, `/v1/chat/inbox?limit=${active}`);
     const badge = await compare(generator, stage, tokens, '/v1/chat/inbox/badge');
-    return [rowOf('First page of the inbox', page), rowOf('Badge', badge)];
+    const cpu = () => countCpu([stage.child.process.pid ?? 0], env.DATABASE_URL);
+    const following = await compareFollowing(stage, tokens, cpu);
+    return [rowOf('First page of the inbox', page), rowOf('Badge', badge), rowOfFollowing(following)];
   } finally {
     await stage.child.stop();
     await generator.stop();
