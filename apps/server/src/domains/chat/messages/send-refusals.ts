@@ -14,6 +14,7 @@ type Refused = Extract<SendOutcome, { is: 'refused' }>;
 type PlainProblem = Exclude<
   SendProblem,
   | 'SHADOWED'
+  | 'ONCE_SHADOWED'
   | 'NOT_A_MEMBER'
   | 'MUTED'
   | 'SLOW'
@@ -63,6 +64,7 @@ export function createSendRefusals({ db, clock, admission }: RefusalDeps) {
         });
       }
       case 'SHADOWED':
+      case 'ONCE_SHADOWED':
         throw new Error('a message of the shadow was not stored there');
       case 'UNKNOWN_MENTIONS':
         return failForStrangers(strangers ?? []);

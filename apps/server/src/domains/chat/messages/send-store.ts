@@ -28,6 +28,8 @@ export interface SendItem {
   isUser: boolean;
   /** Of a direct conversation, where blocks hold. */
   isDirect: boolean;
+  /** The sender is known to have been in the shadow. */
+  isOnceShadowed?: boolean;
   draft: Draft;
 }
 
@@ -57,6 +59,8 @@ export type SendProblem =
   | 'GONE'
   /** It is for the sender alone, and to be stored there. */
   | 'SHADOWED'
+  /** By one who was in the shadow: to be sent again, and said so. */
+  | 'ONCE_SHADOWED'
   | 'NOT_A_MEMBER'
   | 'FORBIDDEN'
   | 'MUTED'
@@ -136,6 +140,7 @@ function createInsertBatch(
     const isLone = items.length === 1;
     const shape = {
       inShadow,
+      isOnceShadowed: items.some((item) => item.isOnceShadowed),
       isLone,
       isDirect: items.some(({ isDirect }) => isDirect),
       isCrowded: !isLone && isCrowded(items),
@@ -264,7 +269,7 @@ const lastOfSenders = raw(`select distinct on (conversation_id, sender_id) * fro
 
 const forAll: SendWay = {
   repeatedAt: raw('d.position'),
-  problems: shadowProblems.ofSender,
+  problems: ({ isOnceShadowed }) => (isOnceShadowed ? shadowProblems.ofOnceShadowed : shadowProblems.ofSender),
   replyProblems: shadowProblems.ofReply,
   repeats: empty,
   replyTarget,
@@ -313,7 +318,7 @@ const forAll: SendWay = {
  */
 const insertStatement = (dispatchedOnInsert: DispatchedOnInsert) =>
   statements<Shape, Values>((shape, at) => {
-    const { inShadow, isLone, isDirect, isCrowded, ...wanted } = shape;
+    const { inShadow, isOnceShadowed, isLone, isDirect, isCrowded, ...wanted } = shape;
     const { messages, files, mentions, extras } = wanted;
     const way = inShadow ? intoShadow : forAll;
     const filed = wanted.manyFiles ? manyFiles : oneFile;
@@ -327,7 +332,7 @@ const insertStatement = (dispatchedOnInsert: DispatchedOnInsert) =>
         when i."isUser" and p.role is null then 'NOT_A_MEMBER'
         when i."isUser" and p.role = 'GUEST' then 'FORBIDDEN'
         when d.position is not null then 'REPEATED'
-        ${way.problems}
+        ${way.problems(shape)}
         when i."isUser" and p.silenced_until > i."createdAt"::timestamptz then 'MUTED'
         ${isDirect ? blockProblem : empty}
         when c.status <> 'ACTIVE' then 'ARCHIVED'

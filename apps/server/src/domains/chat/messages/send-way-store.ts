@@ -16,6 +16,8 @@ export interface References {
 export interface Shape extends References {
   /** Into the table that only the sender reads (ADR 211). */
   inShadow: boolean;
+  /** Some sender was in the shadow once. */
+  isOnceShadowed: boolean;
   isLone: boolean;
   /** Some message is of a direct conversation. */
   isDirect: boolean;
@@ -28,7 +30,7 @@ export interface SendWay {
   /** Where the message is that this one repeats. */
   repeatedAt: Sql;
   /** What stands in the way of a sender, and of an answer. */
-  problems: Sql;
+  problems(shape: Shape): Sql;
   replyProblems: Sql;
   /** Where a repeat, and what is answered, is looked for beside the messages for all. */
   repeats: Sql;

@@ -121,7 +121,9 @@ export function createSends(deps: SendDeps): Sends {
   async function enqueue(caller: ChatCaller, item: SendItem): Promise<SendOutcome> {
     if (await admission.isShadowed(caller)) return shadowQueue.add(item);
     const outcome = await queue.add(item);
-    return outcome.is === 'refused' && outcome.problem === 'SHADOWED' ? shadowQueue.add(item) : outcome;
+    if (outcome.is !== 'refused') return outcome;
+    if (outcome.problem === 'ONCE_SHADOWED') return enqueue(caller, { ...item, isOnceShadowed: true });
+    return outcome.problem === 'SHADOWED' ? shadowQueue.add(item) : outcome;
   }
 
   async function send(caller: ChatCaller, reference: string, draft: SendMessage, id?: string): Promise<Sent> {

@@ -9,11 +9,11 @@ const laterTime = `greatest(n."createdAt"::timestamptz, b.last_at + n.n * interv
 
 /** Why a message is not for others after all: what the statement that stores it for all asks (ADR 211). */
 export const shadowProblems = {
-  /**
-   * By a sender who is in the shadow, or a repeat of what was sent there. Only rows of members who ever were have a
-   * time, so nothing is looked up for anybody else.
-   */
-  ofSender: raw(`when i."isUser" and p.shadowed_until is not null and (
+  /** By a sender who is in the shadow, or who was: only rows of members who ever were have a time. */
+  ofSender: raw(`when i."isUser" and p.shadowed_until > i."createdAt"::timestamptz then 'SHADOWED'
+        when i."isUser" and p.shadowed_until is not null then 'ONCE_SHADOWED'`),
+  /** By one who was, and may repeat what they sent then: asked for nobody else, since every subplan costs every send. */
+  ofOnceShadowed: raw(`when i."isUser" and p.shadowed_until is not null and (
             p.shadowed_until > i."createdAt"::timestamptz
             or exists (select from shadow_messages where ${sameClientId} limit 1)) then 'SHADOWED'`),
 
@@ -25,7 +25,7 @@ export const shadowProblems = {
 /** Into the table that only the sender reads, by the statement of `send-store.ts`. */
 export const intoShadow: SendWay = {
   repeatedAt: raw('coalesce(d.position, e.n)'),
-  problems: raw(`when e.n is not null then 'REPEATED_IN_SHADOW'`),
+  problems: () => raw(`when e.n is not null then 'REPEATED_IN_SHADOW'`),
   repeats: raw(`left join lateral (select n from shadow_messages where ${sameClientId} limit 1) e on true`),
 
   replyProblems: empty,
