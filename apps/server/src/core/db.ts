@@ -27,7 +27,7 @@ export interface Db extends Queryable {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
    * Several statements as one transaction and one trip: none waits for the answer of the one before it, and each sees
-   * what was committed until it begins. Gives the rows of each.
+   * what was committed until it begins. Gives the rows of each, and none for a `Lock`.
    */
   batch(statements: readonly Sql[]): Promise<Row[][]>;
   /** Several statements in a text, without parameters; several texts one after the other in one session. Migrations only. */

@@ -17,6 +17,13 @@ export class Sql {
   }
 }
 
+/** Only locks rows for the rest of its batch: nothing to a database that does one batch at a time. */
+export class Lock extends Sql {
+  static of({ strings, values }: Sql): Lock {
+    return new Lock(strings, values);
+  }
+}
+
 /** Tagged template for SQL. Nested `Sql` values are spliced in, everything else becomes a parameter. */
 export function sql(parts: TemplateStringsArray, ...inputs: readonly unknown[]): Sql {
   const strings: string[] = [parts[0] ?? ''];

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Db, Row, Tx } from '../../../core/db.ts';
 import type { Log } from '../../../core/log.ts';
-import type { Sql } from '../../../core/sql.ts';
+import { Lock, type Sql } from '../../../core/sql.ts';
 import { StartRefused } from '../../../core/start-refused.ts';
 import { translateError } from '../shared/errors.ts';
 import { createTransactionScope } from '../shared/transaction-scope.ts';
@@ -95,12 +95,14 @@ function createEmbedded(thread: Thread, onClosed: () => void): EmbeddedDb {
     }
   }
 
-  /** One message to the worker, which carries it out whole: it needs no turn of a transaction. */
+  /** One message to the worker, which carries it out whole and alone: it needs no turn of a transaction, and no locks. */
   async function batch(statements: readonly Sql[]): Promise<Row[][]> {
     scope.assertOutside();
-    const sent = statements.map(({ text, values }) => ({ text, values: values.map(encodeValue) }));
-    const results = await translated(turns.ofStatement(() => thread.session().batch(sent)));
-    return results.map(({ rows }) => rows);
+    const sent = statements.filter((statement) => !(statement instanceof Lock));
+    const wire = sent.map(({ text, values }) => ({ text, values: values.map(encodeValue) }));
+    const results = await translated(turns.ofStatement(() => thread.session().batch(wire)));
+    let next = 0;
+    return statements.map((statement) => (statement instanceof Lock ? [] : (results[next++]?.rows ?? [])));
   }
 
   async function script(...texts: readonly string[]): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ConstraintViolation, DatabaseUnavailable, type Db } from '../../../core/db.ts';
-import { json, sql } from '../../../core/sql.ts';
+import { json, Lock, sql } from '../../../core/sql.ts';
 
 /** What both databases promise. `open` gives an empty database. */
 export function dbContract(name: string, open: () => Promise<Db & { close(): Promise<void> }>): void {
@@ -199,6 +199,13 @@ export function dbContract(name: string, open: () => Promise<Db & { close(): Pro
       { id: 'b1', name: 'b1' },
       { id: 'b2', name: 'b2!' },
     ]);
+  });
+
+  test(`[STO-13] ${name}: a lock of a batch gives no rows and keeps the places of the others`, async () => {
+    const lock = Lock.of(sql`select id from parents for update`);
+    const rows = await db.batch([sql`select 1 as one`, lock, sql`select 2 as two`]);
+    assert.deepEqual([rows[0], rows[2], rows.length], [[{ one: 1 }], [{ two: 2 }], 3]);
+    assert.equal((await db.batch([lock])).length, 1);
   });
 
   test(`[STO-13] ${name}: a batch of which one statement fails leaves nothing, whichever it is and however often`, async () => {

@@ -1,7 +1,7 @@
 import type { ChatMemberRole, Conversation, ConversationStatus, ConversationType } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Queryable, Tx } from '../../../core/db.ts';
-import { empty, few, json, raw, type Sql, sql } from '../../../core/sql.ts';
+import { empty, few, json, Lock, raw, type Sql, sql } from '../../../core/sql.ts';
 import { hasBlocks, isSilenced, unreadOfBlocked } from '../blocks/block-store.ts';
 import type { Reference } from '../references.ts';
 
@@ -243,13 +243,13 @@ export async function markConversationDeleted(tx: Tx, scope: ProjectScope, id: s
  * Locks the conversations of a batch until its end, in one order, so that two batches cannot deadlock. One by one, for
  * the reason that `send-store.ts` gives.
  */
-export function lockConversations(uuids: readonly string[]): Sql {
+export function lockConversations(uuids: readonly string[]): Lock {
   const inOrder = [...new Set(uuids)].sort();
-  if (inOrder.length === 1) return sql`select from conversations where id = ${inOrder[0]} for update`;
+  if (inOrder.length === 1) return Lock.of(sql`select from conversations where id = ${inOrder[0]} for update`);
   // Few: a list of unknown length would be planned anew each time, in which it is known.
-  return sql`
+  return Lock.of(sql`
     select from ${few(sql`unnest(${inOrder}::uuid[]) as given (id)`, inOrder.length)} given
-    cross join lateral (select from conversations c where c.id = given.id limit 1 for update) locked`;
+    cross join lateral (select from conversations c where c.id = given.id limit 1 for update) locked`);
 }
 
 /** Public ids behind references, for a token's list. Those that do not exist are missing. */

@@ -1,6 +1,6 @@
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Queryable, Tx } from '../../../core/db.ts';
-import { few, json, type Sql, sql } from '../../../core/sql.ts';
+import { few, json, raw, type Sql, sql } from '../../../core/sql.ts';
 
 /** A message by its place. */
 export interface MessageKey {
@@ -39,20 +39,36 @@ export async function takePending(tx: Tx, limit: number): Promise<MessageKey[]> 
   return rows.map(({ conversationUuid, position }) => ({ conversationUuid, position }));
 }
 
-const columns = sql`c.project_id as "projectId", c.environment,
-  case when m.deleted_at is null and c.status <> 'DELETED' then m.text end as text, m.sender_id as "senderId",
-  m.attachment_id is not null as "hasAttachment", m.created_at as "createdAt"`;
+const scope = raw('c.project_id as "projectId", c.environment');
+const isThere = raw(`c.status <> 'DELETED'`);
+const columns = raw(`case when m.deleted_at is null then m.text end as text, m.sender_id as "senderId",
+  m.attachment_id is not null as "hasAttachment", m.created_at as "createdAt"`);
 
 const given = (keys: readonly MessageKey[]): Sql =>
   few(sql`jsonb_to_recordset(${json(keys)}::jsonb) as k ("conversationUuid" uuid, position bigint)`, keys.length);
 
+/** Those that are there. */
 export async function readMessages(tx: Tx, keys: readonly MessageKey[]): Promise<IndexedMessage[]> {
-  return tx.query<IndexedMessage>(sql`
+  const messages = await tx.query<Omit<IndexedMessage, keyof ProjectScope>>(sql`
     select k."conversationUuid", k.position, ${columns}
     from ${given(keys)} k
-    left join lateral (
-      select * from messages where conversation_id = k."conversationUuid" and position = k.position limit 1) m on true
-    left join lateral (select * from conversations where id = k."conversationUuid" limit 1) c on true`);
+    cross join lateral (
+      select text, sender_id, attachment_id, created_at, deleted_at from messages
+      where conversation_id = k."conversationUuid" and position = k.position limit 1) m`);
+  const scopes = await readScopes(tx, [...new Set(keys.map(({ conversationUuid }) => conversationUuid))]);
+  return messages.flatMap((message) => {
+    const found = scopes.get(message.conversationUuid);
+    return found ? [{ ...message, ...found }] : [];
+  });
+}
+
+/** Asked once for each conversation: most messages share one with others. */
+async function readScopes(tx: Tx, uuids: readonly string[]): Promise<Map<string, ProjectScope>> {
+  const rows = await tx.query<ProjectScope & { uuid: string }>(sql`
+    select k.uuid, ${scope} from ${few(sql`unnest(${uuids}::uuid[]) as k (uuid)`, uuids.length)} k
+    cross join lateral (select project_id, environment, status from conversations where id = k.uuid limit 1) c
+    where ${isThere}`);
+  return new Map(rows.map(({ uuid, projectId, environment }) => [uuid, { projectId, environment }]));
 }
 
 export async function writeTerms(tx: Tx, rows: readonly Terms[]): Promise<void> {
@@ -78,8 +94,8 @@ export async function takeBacklog(tx: Tx, limit: number): Promise<IndexedMessage
     select conversation_id as id, done from search_backlog limit 1 for update skip locked`);
   if (!next) return null;
   const rows = await tx.query<IndexedMessage>(sql`
-    select m.conversation_id as "conversationUuid", m.position, ${columns}
-    from messages m join conversations c on c.id = m.conversation_id
+    select m.conversation_id as "conversationUuid", m.position, ${scope}, ${columns}
+    from messages m join conversations c on c.id = m.conversation_id and ${isThere}
     where m.conversation_id = ${next.id} and m.position > ${next.done} order by m.position limit ${limit}`);
   await tx.execute(
     rows.length < limit

@@ -4,6 +4,7 @@ import { endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
 import {
   findWaiting,
   type IndexedMessage,
+  type MessageKey,
   readMessages,
   removeTerms,
   type Terms,
@@ -16,6 +17,8 @@ import { skewMs, termsOfMessage } from './index-terms.ts';
 /** Messages of one transaction: the embedded database does nothing else meanwhile. */
 const batchMax = 250;
 
+const nameOf = ({ conversationUuid, position }: MessageKey): string => `${conversationUuid} ${position}`;
+
 /** Writes the terms of messages, behind those who send them. */
 export function createIndexer({ db, clock }: { db: Db; clock: Clock }) {
   function termsOf(message: IndexedMessage, text: string): Terms {
@@ -25,27 +28,33 @@ export function createIndexer({ db, clock }: { db: Db; clock: Clock }) {
     return { conversationUuid, position, createdAt, terms: termsOfMessage(text, { ...message, at }).join(' ') };
   }
 
-  async function index(tx: Tx, messages: readonly IndexedMessage[]): Promise<void> {
+  async function write(tx: Tx, messages: readonly IndexedMessage[]): Promise<Terms[]> {
     const written = messages.flatMap((message) => (message.text ? [termsOf(message, message.text)] : []));
     await writeTerms(tx, written);
+    return written;
+  }
+
+  /** What has no terms now may have had some: it was deleted, or has lost its text. */
+  async function index(tx: Tx, keys: ReadonlyMap<string, MessageKey>): Promise<void> {
+    const written = await write(tx, await readMessages(tx, [...keys.values()]));
+    const kept = new Set(written.map(nameOf));
     await removeTerms(
       tx,
-      messages.filter(({ text }) => !text),
+      [...keys.values()].filter((key) => !kept.has(nameOf(key))),
     );
   }
 
   const indexPending = (): Promise<number> =>
     db.transaction(async (tx) => {
       const keys = await takePending(tx, batchMax);
-      const once = new Map(keys.map((key) => [`${key.conversationUuid} ${key.position}`, key]));
-      if (keys.length > 0) await index(tx, await readMessages(tx, [...once.values()]));
+      if (keys.length > 0) await index(tx, new Map(keys.map((key) => [nameOf(key), key])));
       return keys.length;
     });
 
   const indexBacklog = (): Promise<number | null> =>
     db.transaction(async (tx) => {
       const messages = await takeBacklog(tx, batchMax);
-      if (messages) await index(tx, messages);
+      if (messages) await write(tx, messages);
       return messages === null ? null : messages.length;
     });
 
