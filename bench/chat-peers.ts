@@ -7,6 +7,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import pg from 'pg';
 import { createMemoryBus } from '../apps/server/src/adapters/bus/memory.ts';
 import { createMemoryCounters } from '../apps/server/src/adapters/counters/memory.ts';
+import type { ApiKeyCaller } from '../apps/server/src/core/caller.ts';
 import { createChanges } from '../apps/server/src/core/changes.ts';
 import { systemClock } from '../apps/server/src/core/clock.ts';
 import type { Db } from '../apps/server/src/core/db.ts';
@@ -17,6 +18,7 @@ import { createMetrics } from '../apps/server/src/core/metrics.ts';
 import { createRateLimiter } from '../apps/server/src/core/rate-limiter.ts';
 import type { Sql } from '../apps/server/src/core/sql.ts';
 import { createAccess } from '../apps/server/src/domains/projects/access.ts';
+import type { KeyRecord } from '../apps/server/src/domains/projects/api-key-store.ts';
 import { createIdentify } from '../apps/server/src/http/credentials.ts';
 import { mountRoutes, type PipelineDeps } from '../apps/server/src/http/pipeline.ts';
 import { createSpend } from '../apps/server/src/http/rate-budget.ts';
@@ -85,19 +87,38 @@ const keyCheck = (pool: pg.Pool) => async (authorization: string) => {
   return rows[0] !== undefined && timingSafeEqual(rows[0].hash, hash);
 };
 
+const caller: ApiKeyCaller = {
+  kind: 'apiKey',
+  id: 'k',
+  publicId: 'svk_x',
+  projectId: 'p',
+  environment: 'DEVELOPMENT',
+  scopes: null,
+};
+
 /** What the key store would answer; the service's own check of a key goes on from there. */
 function memoryOf(keys: readonly string[]): Db {
-  const records = keys.map((key) => {
+  const records = keys.map((key): KeyRecord => {
     const [, publicId = '', secret = ''] = /^svk_dev_(\w+)\.(\w+)$/.exec(key) ?? [];
-    return { publicId, projectId: 'p', environment: 'DEVELOPMENT', secretHash: hashOf(secret), isRevoked: false };
+    return {
+      ...caller,
+      scopes: null,
+      publicId,
+      secretHash: hashOf(secret),
+      isRevoked: false,
+      areTokensRevoked: false,
+      isProjectArchived: false,
+      isCreatorGone: false,
+      expiresAt: null,
+      allowedNetworks: null,
+    };
   });
   const query = async ({ values }: Sql) => records.filter(({ publicId }) => publicId === values[0]);
   return { query, execute: async () => 0 } as unknown as Db;
 }
 
 /** As if every key were right. */
-const anybody: PipelineDeps['identify'] = async () =>
-  ({ kind: 'apiKey', projectId: 'p', environment: 'DEVELOPMENT', publicId: 'svk_x' }) as never;
+const anybody: PipelineDeps['identify'] = async () => caller;
 
 /** Our own route with its pipeline, key check and validation, in front of a handler that makes the record up. */
 function withoutDatabase(keys: readonly string[] | null): FastifyInstance {

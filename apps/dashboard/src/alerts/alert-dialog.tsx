@@ -2,11 +2,9 @@ import type { Alert, AlertKindName, CreateAlert, UsageMeterName } from '@parley/
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
 import { environmentName } from '../i18n/names.ts';
-import { Button } from '../kit/button.tsx';
-import { Dialog } from '../kit/dialog.tsx';
-import { ErrorNotice } from '../kit/error-notice.tsx';
 import { Checkbox, SelectField, TextArea, TextField } from '../kit/field.tsx';
 import { type Form, useForm } from '../kit/form.ts';
+import { FormDialog } from '../kit/form-dialog.tsx';
 import { useStoreAlert } from './store-alert.ts';
 import { t } from './texts.ts';
 import { kindLabels, meterUnits } from './words.tsx';
@@ -98,42 +96,33 @@ export function AlertDialog({ alert, onClose }: { alert?: Alert; onClose: () => 
   });
   const title = alert ? t('alerts.changeAlert') : t('alerts.newFor', { environment: environmentName(environment) });
   return (
-    <Dialog title={title} isWide onClose={onClose}>
-      <form className="stack" onSubmit={form.onSubmit} noValidate>
-        {form.failure && <ErrorNotice failure={form.failure} />}
-        <TextField label={t('words.name')} maxLength={128} autoComplete="off" autoFocus {...form.field('name')} />
-        <SelectField
-          label={t('alerts.condition')}
-          disabled={alert !== undefined}
-          options={Object.entries(kindLabels).map(([value, label]) => ({ value, label: t(label) }))}
-          {...form.field('kind')}
-          onChange={(event) => {
-            form.set('kind', event.target.value);
-            form.set('bound', boundDefaults[event.target.value as AlertKindName]);
-          }}
-        />
-        <Condition form={form} />
-        <TextArea
-          label={t('alerts.mailToLabel')}
-          hint={t('alerts.mailHint')}
-          rows={2}
-          spellCheck={false}
-          {...form.field('emails')}
-        />
-        <Checkbox
-          label={t('alerts.webhook')}
-          hint={t('alerts.webhookHint')}
-          checked={form.values.webhook !== ''}
-          onChange={(event) => form.set('webhook', event.target.checked ? 'yes' : '')}
-        />
-        <div className="dialog-actions">
-          <Button onClick={onClose}>{t('kit.cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            {t(alert ? 'words.save' : 'alerts.create')}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={title} isWide onClose={onClose} form={form} action={t(alert ? 'words.save' : 'alerts.create')}>
+      <TextField label={t('words.name')} maxLength={128} autoComplete="off" autoFocus {...form.field('name')} />
+      <SelectField
+        label={t('alerts.condition')}
+        disabled={alert !== undefined}
+        options={Object.entries(kindLabels).map(([value, label]) => ({ value, label: t(label) }))}
+        {...form.field('kind')}
+        onChange={(event) => {
+          form.set('kind', event.target.value);
+          form.set('bound', boundDefaults[event.target.value as AlertKindName]);
+        }}
+      />
+      <Condition form={form} />
+      <TextArea
+        label={t('alerts.mailToLabel')}
+        hint={t('alerts.mailHint')}
+        rows={2}
+        spellCheck={false}
+        {...form.field('emails')}
+      />
+      <Checkbox
+        label={t('alerts.webhook')}
+        hint={t('alerts.webhookHint')}
+        checked={form.values.webhook !== ''}
+        onChange={(event) => form.set('webhook', event.target.checked ? 'yes' : '')}
+      />
+    </FormDialog>
   );
 }
 

@@ -3,10 +3,9 @@ import { useState } from 'react';
 import { useApi } from '../data/services.tsx';
 import { askFor, useProject } from '../frame/project.tsx';
 import { Button } from '../kit/button.tsx';
-import { Dialog } from '../kit/dialog.tsx';
-import { ErrorNotice } from '../kit/error-notice.tsx';
 import { SelectField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
+import { FormDialog } from '../kit/form-dialog.tsx';
 import { useStoreAlert } from './store-alert.ts';
 import { t } from './texts.ts';
 
@@ -52,21 +51,15 @@ export function Silence({ alert }: { alert: Alert }) {
         {t(isSilenced ? 'alerts.endSilence' : 'alerts.silence')}
       </Button>
       {isOpen && (
-        <Dialog title={t(isSilenced ? 'alerts.endSilenceAsk' : 'alerts.silenceThis')} onClose={() => setOpen(false)}>
-          <form className="stack" onSubmit={form.onSubmit} noValidate>
-            {form.failure && <ErrorNotice failure={form.failure} />}
-            <p>{t(isSilenced ? 'alerts.toldSoon' : 'alerts.quietUntil')}</p>
-            {!isSilenced && (
-              <SelectField label={t('alerts.for')} options={hours()} autoFocus {...form.field('hours')} />
-            )}
-            <div className="dialog-actions">
-              <Button onClick={() => setOpen(false)}>{t('kit.cancel')}</Button>
-              <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-                {t(isSilenced ? 'alerts.endSilence' : 'alerts.silence')}
-              </Button>
-            </div>
-          </form>
-        </Dialog>
+        <FormDialog
+          title={t(isSilenced ? 'alerts.endSilenceAsk' : 'alerts.silenceThis')}
+          onClose={() => setOpen(false)}
+          form={form}
+          action={t(isSilenced ? 'alerts.endSilence' : 'alerts.silence')}
+        >
+          <p>{t(isSilenced ? 'alerts.toldSoon' : 'alerts.quietUntil')}</p>
+          {!isSilenced && <SelectField label={t('alerts.for')} options={hours()} autoFocus {...form.field('hours')} />}
+        </FormDialog>
       )}
     </>
   );

@@ -2,11 +2,9 @@ import type { ModerationHook, NewModerationHook, SetHook } from '@parley/contrac
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
 import { environmentName } from '../i18n/names.ts';
-import { Button } from '../kit/button.tsx';
-import { Dialog } from '../kit/dialog.tsx';
-import { ErrorNotice } from '../kit/error-notice.tsx';
 import { SelectField, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
+import { FormDialog } from '../kit/form-dialog.tsx';
 import { urlProblem } from '../webhooks/create-webhook.tsx';
 import { t } from './texts.ts';
 
@@ -46,41 +44,38 @@ export function HookDialog(props: {
     onDone: onStored,
   });
   return (
-    <Dialog title={t('moderation.setHookFor', { environment: environmentName(environment) })} isWide onClose={onClose}>
-      <form className="stack" onSubmit={form.onSubmit} noValidate>
-        {form.failure && <ErrorNotice failure={form.failure} />}
-        <p className="muted">{t('moderation.whatHook')}</p>
-        <TextField
-          label="URL"
-          type="url"
-          hint={t(environment === 'PRODUCTION' ? 'webhooks.urlHintProduction' : 'webhooks.urlHintDevelopment')}
-          autoComplete="off"
-          spellCheck={false}
-          autoFocus
-          {...form.field('url')}
-        />
-        <TextField
-          label={t('moderation.timeoutLabel')}
-          hint={t('moderation.timeoutHint')}
-          inputMode="numeric"
-          autoComplete="off"
-          {...form.field('timeoutMs')}
-        />
-        <SelectField
-          label={t('moderation.onFailure')}
-          options={[
-            { value: 'open', label: t('moderation.failOpen') },
-            { value: 'closed', label: t('moderation.failClosed') },
-          ]}
-          {...form.field('onFailure')}
-        />
-        <div className="dialog-actions">
-          <Button onClick={onClose}>{t('kit.cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            {t('words.save')}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t('moderation.setHookFor', { environment: environmentName(environment) })}
+      isWide
+      onClose={onClose}
+      form={form}
+      action={t('words.save')}
+    >
+      <p className="muted">{t('moderation.whatHook')}</p>
+      <TextField
+        label="URL"
+        type="url"
+        hint={t(environment === 'PRODUCTION' ? 'webhooks.urlHintProduction' : 'webhooks.urlHintDevelopment')}
+        autoComplete="off"
+        spellCheck={false}
+        autoFocus
+        {...form.field('url')}
+      />
+      <TextField
+        label={t('moderation.timeoutLabel')}
+        hint={t('moderation.timeoutHint')}
+        inputMode="numeric"
+        autoComplete="off"
+        {...form.field('timeoutMs')}
+      />
+      <SelectField
+        label={t('moderation.onFailure')}
+        options={[
+          { value: 'open', label: t('moderation.failOpen') },
+          { value: 'closed', label: t('moderation.failClosed') },
+        ]}
+        {...form.field('onFailure')}
+      />
+    </FormDialog>
   );
 }

@@ -2,13 +2,11 @@ import type { ReportMetadata, ResolveReport } from '@parley/contract';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
 import { environmentName } from '../i18n/names.ts';
-import { Button } from '../kit/button.tsx';
 import { CopyId } from '../kit/copy.tsx';
-import { Dialog } from '../kit/dialog.tsx';
-import { ErrorNotice } from '../kit/error-notice.tsx';
 import { Facts } from '../kit/facts.tsx';
 import { SelectField, TextField } from '../kit/field.tsx';
 import { type Form, useForm } from '../kit/form.ts';
+import { FormDialog } from '../kit/form-dialog.tsx';
 import { useDone } from './queries.ts';
 import { t } from './texts.ts';
 import { reasonWord, Sender, spans, termsOf } from './words.tsx';
@@ -63,41 +61,38 @@ export function ResolveDialog({ report, onClose }: { report: ReportMetadata; onC
     },
   });
   return (
-    <Dialog title={t('moderation.resolveTitle')} isWide onClose={onClose}>
-      <form className="stack" onSubmit={form.onSubmit} noValidate>
-        {form.failure && <ErrorNotice failure={form.failure} />}
-        <Facts
-          rows={[
-            [t('moderation.sentBy'), <Sender key="s" id={report.senderId} />],
-            [t('moderation.reportedBy'), report.reporterId ?? t('moderation.wordList')],
-            [t('moderation.reason'), reasonWord(report)],
-            [t('moderation.messageId'), <CopyId key="m" id={report.messageId} label={t('chat.copyMessageId')} />],
-          ]}
-        />
-        <p className="muted">{t('chat.never')}</p>
-        <SelectField label={t('moderation.action')} options={actionsFor(report)} autoFocus {...form.field('action')} />
-        {isSanction(form.values.action) && (
-          <>
-            <SelectField
-              label={t('moderation.where')}
-              hint={t('moderation.hereHint')}
-              options={[
-                { value: 'here', label: t('moderation.here') },
-                { value: 'all', label: t('moderation.everywhere', { environment: environmentName(environment) }) },
-              ]}
-              {...form.field('where')}
-            />
-            <Terms form={form} isTold={form.values.action !== 'shadow'} />
-          </>
-        )}
-        <div className="dialog-actions">
-          <Button onClick={onClose}>{t('kit.cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            {t('moderation.resolve')}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t('moderation.resolveTitle')}
+      isWide
+      onClose={onClose}
+      form={form}
+      action={t('moderation.resolve')}
+    >
+      <Facts
+        rows={[
+          [t('moderation.sentBy'), <Sender key="s" id={report.senderId} />],
+          [t('moderation.reportedBy'), report.reporterId ?? t('moderation.wordList')],
+          [t('moderation.reason'), reasonWord(report)],
+          [t('moderation.messageId'), <CopyId key="m" id={report.messageId} label={t('chat.copyMessageId')} />],
+        ]}
+      />
+      <p className="muted">{t('chat.never')}</p>
+      <SelectField label={t('moderation.action')} options={actionsFor(report)} autoFocus {...form.field('action')} />
+      {isSanction(form.values.action) && (
+        <>
+          <SelectField
+            label={t('moderation.where')}
+            hint={t('moderation.hereHint')}
+            options={[
+              { value: 'here', label: t('moderation.here') },
+              { value: 'all', label: t('moderation.everywhere', { environment: environmentName(environment) }) },
+            ]}
+            {...form.field('where')}
+          />
+          <Terms form={form} isTold={form.values.action !== 'shadow'} />
+        </>
+      )}
+    </FormDialog>
   );
 }
 

@@ -3,11 +3,10 @@ import { useApi } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
 import { useProject } from '../frame/project.tsx';
 import { environmentName } from '../i18n/names.ts';
-import { Button } from '../kit/button.tsx';
-import { ConfirmDialog, Dialog } from '../kit/dialog.tsx';
-import { ErrorNotice } from '../kit/error-notice.tsx';
+import { ConfirmDialog } from '../kit/dialog.tsx';
 import { TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
+import { FormDialog } from '../kit/form-dialog.tsx';
 import { useDone } from './queries.ts';
 import { Terms } from './resolve-dialog.tsx';
 import { t, withNodes } from './texts.ts';
@@ -55,26 +54,23 @@ export function ImposeDialog({ kind, onClose }: { kind: SanctionKind; onClose: (
     },
   });
   return (
-    <Dialog title={t(title, { environment: environmentName(environment) })} onClose={onClose}>
-      <form className="stack" onSubmit={form.onSubmit} noValidate>
-        {form.failure && <ErrorNotice failure={form.failure} />}
-        <TextField
-          label={t('moderation.userId')}
-          maxLength={128}
-          autoComplete="off"
-          spellCheck={false}
-          autoFocus
-          {...form.field('userId')}
-        />
-        <Terms form={form} isTold={kind !== 'SHADOW'} />
-        <div className="dialog-actions">
-          <Button onClick={onClose}>{t('kit.cancel')}</Button>
-          <Button type="submit" variant="danger" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            {t(action)}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t(title, { environment: environmentName(environment) })}
+      onClose={onClose}
+      form={form}
+      action={t(action)}
+      isDanger
+    >
+      <TextField
+        label={t('moderation.userId')}
+        maxLength={128}
+        autoComplete="off"
+        spellCheck={false}
+        autoFocus
+        {...form.field('userId')}
+      />
+      <Terms form={form} isTold={kind !== 'SHADOW'} />
+    </FormDialog>
   );
 }
 

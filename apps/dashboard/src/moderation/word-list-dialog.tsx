@@ -2,11 +2,9 @@ import type { ModerationSettings, SetModeration, WordList } from '@parley/contra
 import { useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
-import { Button } from '../kit/button.tsx';
-import { Dialog } from '../kit/dialog.tsx';
-import { ErrorNotice } from '../kit/error-notice.tsx';
 import { SelectField, TextArea, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
+import { FormDialog } from '../kit/form-dialog.tsx';
 import { moderationKeys, useDone } from './queries.ts';
 import { t } from './texts.ts';
 import { useChangeSettings } from './use-change-settings.ts';
@@ -75,37 +73,34 @@ export function WordListDialog({ list, onClose }: { list: WordList | null; onClo
     },
   });
   return (
-    <Dialog title={t(list ? 'moderation.changeList' : 'moderation.newList')} isWide onClose={onClose}>
-      <form className="stack" onSubmit={form.onSubmit} noValidate>
-        {form.failure && <ErrorNotice failure={form.failure} />}
-        <TextField label={t('words.name')} maxLength={64} autoComplete="off" autoFocus {...form.field('name')} />
-        <SelectField
-          label={t('moderation.action')}
-          options={Object.entries(listActions).map(([value, label]) => ({ value, label: t(label) }))}
-          {...form.field('action')}
-        />
-        <TextArea
-          label={t('moderation.wordsLabel')}
-          hint={t('moderation.wordsHint')}
-          rows={6}
-          spellCheck={false}
-          {...form.field('words')}
-        />
-        <TextArea
-          label={t('moderation.patternsLabel')}
-          hint={t('moderation.patternsHint')}
-          rows={3}
-          spellCheck={false}
-          {...form.field('patterns')}
-        />
-        <div className="dialog-actions">
-          <Button onClick={onClose}>{t('kit.cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            {t('words.save')}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t(list ? 'moderation.changeList' : 'moderation.newList')}
+      isWide
+      onClose={onClose}
+      form={form}
+      action={t('words.save')}
+    >
+      <TextField label={t('words.name')} maxLength={64} autoComplete="off" autoFocus {...form.field('name')} />
+      <SelectField
+        label={t('moderation.action')}
+        options={Object.entries(listActions).map(([value, label]) => ({ value, label: t(label) }))}
+        {...form.field('action')}
+      />
+      <TextArea
+        label={t('moderation.wordsLabel')}
+        hint={t('moderation.wordsHint')}
+        rows={6}
+        spellCheck={false}
+        {...form.field('words')}
+      />
+      <TextArea
+        label={t('moderation.patternsLabel')}
+        hint={t('moderation.patternsHint')}
+        rows={3}
+        spellCheck={false}
+        {...form.field('patterns')}
+      />
+    </FormDialog>
   );
 }
 

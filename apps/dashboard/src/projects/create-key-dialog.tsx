@@ -3,11 +3,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
 import { environmentName } from '../i18n/names.ts';
-import { Button } from '../kit/button.tsx';
-import { Dialog } from '../kit/dialog.tsx';
-import { ErrorNotice } from '../kit/error-notice.tsx';
 import { TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
+import { FormDialog } from '../kit/form-dialog.tsx';
 import { checkBounds, KeyBoundsFields, noBounds, readBounds } from './key-bounds.tsx';
 import { projectKeys } from './queries.ts';
 import { t } from './texts.ts';
@@ -33,25 +31,21 @@ export function CreateKeyDialog({ onClose, onCreated }: { onClose: () => void; o
     },
   });
   return (
-    <Dialog title={t('projects.newKeyFor', { environment: environmentName(environment) })} onClose={onClose}>
-      <form className="stack" onSubmit={form.onSubmit} noValidate>
-        {form.failure && <ErrorNotice failure={form.failure} />}
-        <TextField
-          label={t('words.name')}
-          hint={t('projects.keyNameHint')}
-          maxLength={64}
-          autoComplete="off"
-          autoFocus
-          {...form.field('name')}
-        />
-        <KeyBoundsFields form={form} />
-        <div className="dialog-actions">
-          <Button onClick={onClose}>{t('kit.cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            {t('projects.createKey')}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t('projects.newKeyFor', { environment: environmentName(environment) })}
+      onClose={onClose}
+      form={form}
+      action={t('projects.createKey')}
+    >
+      <TextField
+        label={t('words.name')}
+        hint={t('projects.keyNameHint')}
+        maxLength={64}
+        autoComplete="off"
+        autoFocus
+        {...form.field('name')}
+      />
+      <KeyBoundsFields form={form} />
+    </FormDialog>
   );
 }

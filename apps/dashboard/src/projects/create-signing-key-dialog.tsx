@@ -3,11 +3,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
 import { environmentName } from '../i18n/names.ts';
-import { Button } from '../kit/button.tsx';
-import { Dialog } from '../kit/dialog.tsx';
-import { ErrorNotice } from '../kit/error-notice.tsx';
 import { SelectField, TextArea, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
+import { FormDialog } from '../kit/form-dialog.tsx';
 import { projectKeys } from './queries.ts';
 import { t } from './texts.ts';
 
@@ -44,36 +42,29 @@ export function CreateSigningKeyDialog(props: { onClose: () => void; onCreated: 
     },
   });
   return (
-    <Dialog
+    <FormDialog
       title={t('projects.newSigningKeyFor', { environment: environmentName(environment) })}
       onClose={props.onClose}
+      form={form}
+      action={t('projects.createSigningKey')}
     >
-      <form className="stack" onSubmit={form.onSubmit} noValidate>
-        {form.failure && <ErrorNotice failure={form.failure} />}
-        <TextField
-          label={t('words.name')}
-          hint={t('projects.keyNameHint')}
-          maxLength={64}
-          autoComplete="off"
-          autoFocus
-          {...form.field('name')}
+      <TextField
+        label={t('words.name')}
+        hint={t('projects.keyNameHint')}
+        maxLength={64}
+        autoComplete="off"
+        autoFocus
+        {...form.field('name')}
+      />
+      <SelectField label={t('projects.signsWith')} options={algorithms()} {...form.field('algorithm')} />
+      {form.values.algorithm !== 'HS256' && (
+        <TextArea
+          label={t('projects.publicKey')}
+          hint={t('projects.publicKeyHint')}
+          spellCheck={false}
+          {...form.field('publicKey')}
         />
-        <SelectField label={t('projects.signsWith')} options={algorithms()} {...form.field('algorithm')} />
-        {form.values.algorithm !== 'HS256' && (
-          <TextArea
-            label={t('projects.publicKey')}
-            hint={t('projects.publicKeyHint')}
-            spellCheck={false}
-            {...form.field('publicKey')}
-          />
-        )}
-        <div className="dialog-actions">
-          <Button onClick={props.onClose}>{t('kit.cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            {t('projects.createSigningKey')}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }

@@ -4,11 +4,10 @@ import { useLocation } from 'wouter';
 import { useApi, useUser } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
 import { useProject } from '../frame/project.tsx';
-import { Button } from '../kit/button.tsx';
-import { ConfirmDialog, Dialog } from '../kit/dialog.tsx';
-import { ErrorNotice } from '../kit/error-notice.tsx';
+import { ConfirmDialog } from '../kit/dialog.tsx';
 import { SelectField, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
+import { FormDialog } from '../kit/form-dialog.tsx';
 import { useToast } from '../kit/toast.tsx';
 import { projectKeys } from './queries.ts';
 import { roleName, roleSentence, roles } from './roles.ts';
@@ -35,33 +34,24 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     },
   });
   return (
-    <Dialog title={t('projects.addAMember')} onClose={onClose}>
-      <form className="stack" onSubmit={form.onSubmit} noValidate>
-        {form.failure && <ErrorNotice failure={form.failure} />}
-        <TextField
-          label={t('projects.email')}
-          type="email"
-          autoComplete="off"
-          hint={t('projects.emailHint')}
-          autoFocus
-          {...form.field('email')}
-        />
-        <SelectField
-          label={t('words.role')}
-          hint={roleSentence(form.values.role as DashboardRole)}
-          options={roles
-            .filter((role) => role !== 'OWNER' || project.role === 'OWNER')
-            .map((role) => ({ value: role, label: roleName(role) }))}
-          {...form.field('role')}
-        />
-        <div className="dialog-actions">
-          <Button onClick={onClose}>{t('kit.cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            {t('projects.addMember')}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={t('projects.addAMember')} onClose={onClose} form={form} action={t('projects.addMember')}>
+      <TextField
+        label={t('projects.email')}
+        type="email"
+        autoComplete="off"
+        hint={t('projects.emailHint')}
+        autoFocus
+        {...form.field('email')}
+      />
+      <SelectField
+        label={t('words.role')}
+        hint={roleSentence(form.values.role as DashboardRole)}
+        options={roles
+          .filter((role) => role !== 'OWNER' || project.role === 'OWNER')
+          .map((role) => ({ value: role, label: roleName(role) }))}
+        {...form.field('role')}
+      />
+    </FormDialog>
   );
 }
 

@@ -1,12 +1,9 @@
 import type { PushSettings, UpdatePushSettings } from '@parley/contract';
-import type { ReactNode } from 'react';
 import { useProject } from '../frame/project.tsx';
 import { environmentName } from '../i18n/names.ts';
-import { Button } from '../kit/button.tsx';
-import { Dialog } from '../kit/dialog.tsx';
-import { ErrorNotice } from '../kit/error-notice.tsx';
 import { TextArea, TextField } from '../kit/field.tsx';
-import { type Form, useForm } from '../kit/form.ts';
+import { useForm } from '../kit/form.ts';
+import { FormDialog } from '../kit/form-dialog.tsx';
 import { useUpdatePush } from './queries.ts';
 import { t } from './texts.ts';
 
@@ -41,7 +38,13 @@ export function FcmDialog({ onClose }: { onClose: () => void }) {
     },
   });
   return (
-    <KeyDialog title={t('push.fcmTitle', { environment: environmentName(environment) })} form={form} onClose={onClose}>
+    <FormDialog
+      action={t('words.save')}
+      isWide
+      title={t('push.fcmTitle', { environment: environmentName(environment) })}
+      form={form}
+      onClose={onClose}
+    >
       <TextArea
         label={t('push.fcmLabel')}
         hint={t('push.fcmHint')}
@@ -51,7 +54,7 @@ export function FcmDialog({ onClose }: { onClose: () => void }) {
         autoFocus
         {...form.field('account')}
       />
-    </KeyDialog>
+    </FormDialog>
   );
 }
 
@@ -76,7 +79,13 @@ export function ApnsDialog({ apns, onClose }: { apns: PushSettings['apns']; onCl
     },
   });
   return (
-    <KeyDialog title={t('push.apnsTitle', { environment: environmentName(environment) })} form={form} onClose={onClose}>
+    <FormDialog
+      action={t('words.save')}
+      isWide
+      title={t('push.apnsTitle', { environment: environmentName(environment) })}
+      form={form}
+      onClose={onClose}
+    >
       <TextField
         label={t('push.teamId')}
         maxLength={10}
@@ -100,29 +109,6 @@ export function ApnsDialog({ apns, onClose }: { apns: PushSettings['apns']; onCl
         autoComplete="off"
         {...form.field('key')}
       />
-    </KeyDialog>
-  );
-}
-
-function KeyDialog<V extends Record<string, string>>(props: {
-  title: string;
-  form: Form<V>;
-  onClose: () => void;
-  children: ReactNode;
-}) {
-  const { title, form, onClose, children } = props;
-  return (
-    <Dialog title={title} isWide onClose={onClose}>
-      <form className="stack" onSubmit={form.onSubmit} noValidate>
-        {form.failure && <ErrorNotice failure={form.failure} />}
-        {children}
-        <div className="dialog-actions">
-          <Button onClick={onClose}>{t('kit.cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            {t('words.save')}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -5,11 +5,9 @@ import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
 import { environmentName } from '../i18n/names.ts';
 import { t } from '../i18n/t.ts';
-import { Button } from '../kit/button.tsx';
-import { Dialog } from '../kit/dialog.tsx';
-import { ErrorNotice } from '../kit/error-notice.tsx';
 import { TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
+import { FormDialog } from '../kit/form-dialog.tsx';
 import { EventPicker } from './event-picker.tsx';
 import { webhookKeys } from './queries.ts';
 
@@ -46,33 +44,30 @@ export function CreateWebhookDialog(props: { onClose: () => void; onCreated: (we
     },
   });
   return (
-    <Dialog title={t('webhooks.newFor', { environment: environmentName(environment) })} isWide onClose={props.onClose}>
-      <form className="stack" onSubmit={form.onSubmit} noValidate>
-        {form.failure && <ErrorNotice failure={form.failure} />}
-        <TextField
-          label="URL"
-          type="url"
-          hint={t(environment === 'PRODUCTION' ? 'webhooks.urlHintProduction' : 'webhooks.urlHintDevelopment')}
-          autoComplete="off"
-          spellCheck={false}
-          autoFocus
-          {...form.field('url')}
-        />
-        <TextField
-          label={t('words.description')}
-          hint={t('words.optional')}
-          maxLength={256}
-          autoComplete="off"
-          {...form.field('description')}
-        />
-        <EventPicker chosen={events} onChange={setEvents} />
-        <div className="dialog-actions">
-          <Button onClick={props.onClose}>{t('kit.cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            {t('webhooks.create')}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t('webhooks.newFor', { environment: environmentName(environment) })}
+      isWide
+      onClose={props.onClose}
+      form={form}
+      action={t('webhooks.create')}
+    >
+      <TextField
+        label="URL"
+        type="url"
+        hint={t(environment === 'PRODUCTION' ? 'webhooks.urlHintProduction' : 'webhooks.urlHintDevelopment')}
+        autoComplete="off"
+        spellCheck={false}
+        autoFocus
+        {...form.field('url')}
+      />
+      <TextField
+        label={t('words.description')}
+        hint={t('words.optional')}
+        maxLength={256}
+        autoComplete="off"
+        {...form.field('description')}
+      />
+      <EventPicker chosen={events} onChange={setEvents} />
+    </FormDialog>
   );
 }

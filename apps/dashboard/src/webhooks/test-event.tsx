@@ -5,10 +5,9 @@ import { useApi } from '../data/services.tsx';
 import { askFor, useProject } from '../frame/project.tsx';
 import { t } from '../i18n/t.ts';
 import { Button } from '../kit/button.tsx';
-import { Dialog } from '../kit/dialog.tsx';
-import { ErrorNotice } from '../kit/error-notice.tsx';
 import { SelectField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
+import { FormDialog } from '../kit/form-dialog.tsx';
 import { useToast } from '../kit/toast.tsx';
 import { eventTypesQuery, webhookKeys } from './queries.ts';
 
@@ -53,25 +52,16 @@ function TestDialog({ webhook, onClose }: { webhook: Webhook; onClose: () => voi
     },
   });
   return (
-    <Dialog title={t('webhooks.sendTest')} onClose={onClose}>
-      <form className="stack" onSubmit={form.onSubmit} noValidate>
-        <p>{t('webhooks.testExplained')}</p>
-        {form.failure && <ErrorNotice failure={form.failure} />}
-        <SelectField
-          label={t('webhooks.event')}
-          options={[
-            ...(webhook.events.length === 0 ? [{ value: '', label: t('webhooks.any') }] : []),
-            ...types.map(({ type }) => ({ value: type, label: type })),
-          ]}
-          {...form.field('eventType')}
-        />
-        <div className="dialog-actions">
-          <Button onClick={onClose}>{t('kit.cancel')}</Button>
-          <Button type="submit" variant="primary" isBusy={form.isBusy} waitSeconds={form.waitSeconds}>
-            {t('webhooks.send')}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={t('webhooks.sendTest')} onClose={onClose} form={form} action={t('webhooks.send')}>
+      <p>{t('webhooks.testExplained')}</p>
+      <SelectField
+        label={t('webhooks.event')}
+        options={[
+          ...(webhook.events.length === 0 ? [{ value: '', label: t('webhooks.any') }] : []),
+          ...types.map(({ type }) => ({ value: type, label: type })),
+        ]}
+        {...form.field('eventType')}
+      />
+    </FormDialog>
   );
 }

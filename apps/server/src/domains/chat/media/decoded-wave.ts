@@ -53,9 +53,10 @@ function createPeaks() {
 
   return {
     add(channels: readonly Float32Array[]): void {
-      const [first, second] = channels;
-      for (const [at, sample] of (first ?? []).entries()) {
-        loudest = Math.max(loudest, Math.abs(sample), Math.abs(second?.[at] ?? 0));
+      const [first = new Float32Array(), second] = channels;
+      // Tens of millions of samples: an iterator for them would take longer than the decoder.
+      for (let at = 0; at < first.length; at++) {
+        loudest = Math.max(loudest, Math.abs(first[at] ?? 0), Math.abs(second?.[at] ?? 0));
         if (++count === samplesOfPeak) end();
       }
     },

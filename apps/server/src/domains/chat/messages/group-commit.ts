@@ -7,6 +7,8 @@ import { DatabaseUnavailable } from '../../../core/db.ts';
 interface GroupCommit<Item, Outcome> {
   /** Resolves after the commit of the batch the item was in. */
   add(item: Item): Promise<Outcome>;
+  /** As many wait as are worth a batch of their own: the database is what all of them wait for. */
+  isCrowded(): boolean;
 }
 
 interface GroupCommitOptions<Item, Outcome> {
@@ -128,6 +130,7 @@ export function createGroupCommit<Item, Outcome>(
   }
 
   return {
+    isCrowded: () => waiting.size >= besideMin,
     async add(item) {
       const entry: Entry<Item> = { item, keys: keysOf(item), taken: new Set() };
       waiting.add(entry);

@@ -60,6 +60,8 @@ export interface Sent {
 export interface Sends {
   /** `id` is given where an attempt before this one may have stored the message. */
   send(caller: ChatCaller, reference: string, draft: SendMessage, id?: string): Promise<Sent>;
+  /** Many wait for the database: what is not urgent leaves it to them. */
+  isCrowded(): boolean;
 }
 
 /** How often a message of a user may meet another of theirs in one batch, in slow mode. */
@@ -252,7 +254,7 @@ export function createSends(deps: SendDeps): Sends {
     return { text: (await findShadowJson(db, n)) ?? fail('SVC_MESSAGE_NOT_FOUND'), isRepeat: true };
   }
 
-  return { send };
+  return { send, isCrowded: queue.isCrowded };
 }
 
 const clientKeys = ({ conversationId, draft: { senderId = '', clientMessageId } }: SendItem): string[] =>

@@ -29,15 +29,18 @@ export async function findWaiting(db: Queryable): Promise<{ pending: boolean; ba
   return row ?? { pending: false, backlog: false };
 }
 
-/** Takes some of what waits: it is gone with the end of the transaction. Another who takes at once gets others. */
-export async function takePending(tx: Tx, limit: number): Promise<MessageKey[]> {
-  const rows = await tx.query<MessageKey & { place: string }>(sql`
-    select ctid::text as place, conversation_id as "conversationUuid", position from search_pending
-    limit ${limit} for update skip locked`);
-  if (rows.length > 0)
-    await tx.execute(sql`delete from search_pending where ctid = any(${rows.map(({ place }) => place)}::tid[])`);
-  return rows.map(({ conversationUuid, position }) => ({ conversationUuid, position }));
+/** How many wait for their terms, as far as it matters. */
+export async function countPending(db: Queryable, max: number): Promise<number> {
+  const [row] = await db.query<{ total: number }>(sql`
+    select count(*) as total from (select from search_pending limit ${max}) p`);
+  return row?.total ?? 0;
 }
+
+/** Takes some of what waits: it is gone with the end of the transaction, for which another who takes at once waits. */
+export const takePending = (tx: Tx, limit: number): Promise<MessageKey[]> =>
+  tx.query<MessageKey>(sql`
+    delete from search_pending where ctid = any(array(select ctid from search_pending limit ${limit}))
+    returning conversation_id as "conversationUuid", position`);
 
 const scope = raw('c.project_id as "projectId", c.environment');
 const isThere = raw(`c.status <> 'DELETED'`);

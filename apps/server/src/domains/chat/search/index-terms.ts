@@ -19,8 +19,8 @@ const wordMax = 40;
 const beginningMax = 5;
 /** So long a beginning may still be of many words. */
 const commonMax = 6;
-/** What the database takes for one message is 1 MB. */
-const bytesMax = 900_000;
+/** What the database takes for one message is 1 MB; a unit of ours is up to three bytes of its. */
+const unitsMax = 300_000;
 
 const hashes = new Map<string, string>();
 const hashesMax = 10_000;
@@ -41,7 +41,7 @@ function hash(text: string): string {
 const ownOf = ({ projectId, environment }: ProjectScope): string => hash(`${projectId} ${environment}`).slice(0, 6);
 
 // No word has such a sign: these are apart from what people write.
-const conversationTerm = (uuid: string): string => `#c${uuid.replaceAll('-', '').slice(0, 16)}`;
+const conversationTerm = (uuid: string): string => `#c${uuid.slice(0, 8)}${uuid.slice(9, 13)}${uuid.slice(14, 18)}`;
 const senderTerm = (senderId: string): string => `#s${hash(senderId)}`;
 const attachmentTerm = '#f';
 
@@ -58,7 +58,21 @@ export const spanStart = (ms: number, level: number): number => {
   return spanOf(ms, bits) * 2 ** bits;
 };
 
-const cut = (word: string, max: number): string => (word.length <= max ? word : [...word].slice(0, max).join(''));
+/** One after the other, messages are of the same spans. */
+let lastSpans: { own: string; span: number; terms: readonly string[] } = { own: '', span: -1, terms: [] };
+
+function spanTerms(own: string, at: number): readonly string[] {
+  const span = spanOf(at, spanBits[0]);
+  if (lastSpans.own !== own || lastSpans.span !== span)
+    lastSpans = { own, span, terms: spanBits.map((bits, level) => own + spanTerm(level, spanOf(at, bits))) };
+  return lastSpans.terms;
+}
+
+const isOfTwoUnits = /[\ud800-\udfff]/;
+const cut = (word: string, max: number): string => {
+  if (word.length <= max) return word;
+  return isOfTwoUnits.test(word) ? [...word].slice(0, max).join('') : word.slice(0, max);
+};
 
 /** Characters and pairs of neighbours: whatever part of the run is asked for, it is made of these. */
 function partsOf(run: string): string[] {
@@ -72,23 +86,27 @@ export function termsOfMessage(text: string, place: Place): string[] {
   const terms = new Set([conversationTerm(place.conversationUuid)]);
   if (place.senderId !== null) terms.add(own + senderTerm(place.senderId));
   if (place.hasAttachment) terms.add(own + attachmentTerm);
-  for (const [level, bits] of spanBits.entries()) terms.add(own + spanTerm(level, spanOf(place.at, bits)));
-  let bytes = 0;
+  for (const term of spanTerms(own, place.at)) terms.add(term);
+  let units = 0;
   for (const { text: token, isRun } of tokensOf(foldText(text)))
     for (const part of isRun ? partsOf(token) : wordTerms(token)) {
-      const term = own + part;
-      if (terms.has(term)) continue;
-      bytes += Buffer.byteLength(term);
-      if (bytes > bytesMax) return [...terms];
-      terms.add(term);
+      const known = terms.size;
+      terms.add(own + part);
+      if (terms.size > known) units += own.length + part.length;
+      if (units > unitsMax) return [...terms];
     }
   return [...terms];
 }
 
 function wordTerms(word: string): string[] {
-  const letters = word.length <= wordMax ? [...word] : [...word].slice(0, wordMax);
-  const beginnings = letters.slice(0, beginningMax).map((_letter, at) => `<${letters.slice(0, at + 1).join('')}`);
-  return [letters.join(''), ...beginnings];
+  const terms = [cut(word, wordMax)];
+  const first = cut(word, beginningMax);
+  let beginning = '<';
+  for (const letter of first) {
+    beginning += letter;
+    terms.push(beginning);
+  }
+  return terms;
 }
 
 const quoted = (term: string): string => `'${term.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`;

@@ -2,6 +2,7 @@ import type { Clock } from '../../../core/clock.ts';
 import type { Db, Tx } from '../../../core/db.ts';
 import { endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
 import {
+  countPending,
   findWaiting,
   type IndexedMessage,
   type MessageKey,
@@ -17,10 +18,19 @@ import { skewMs, termsOfMessage } from './index-terms.ts';
 /** Messages of one transaction: the embedded database does nothing else meanwhile. */
 const batchMax = 250;
 
+/** So many wait for their terms while sends wait for the database; a search reads the text of each. */
+const yieldingMax = 10_000;
+
+interface IndexerDeps {
+  db: Db;
+  clock: Clock;
+  sends: { isCrowded(): boolean };
+}
+
 const nameOf = ({ conversationUuid, position }: MessageKey): string => `${conversationUuid} ${position}`;
 
 /** Writes the terms of messages, behind those who send them. */
-export function createIndexer({ db, clock }: { db: Db; clock: Clock }) {
+export function createIndexer({ db, clock, sends }: IndexerDeps) {
   function termsOf(message: IndexedMessage, text: string): Terms {
     const { conversationUuid, position, createdAt } = message;
     // A message from a clock that is far ahead is found where searches begin.
@@ -58,6 +68,9 @@ export function createIndexer({ db, clock }: { db: Db; clock: Clock }) {
       return messages === null ? null : messages.length;
     });
 
+  const isYielding = async (): Promise<boolean> =>
+    sends.isCrowded() && (await countPending(db, yieldingMax)) < yieldingMax;
+
   /**
    * What is new first; then, while the turn lasts, what was there before there was an index. What comes meanwhile waits
    * for the next turn: many small transactions cost a multiple of one.
@@ -65,6 +78,7 @@ export function createIndexer({ db, clock }: { db: Db; clock: Clock }) {
   async function run(turn: Turn = endlessTurn): Promise<number> {
     let total = 0;
     for (;;) {
+      if (await isYielding()) return total;
       const waiting = await findWaiting(db);
       const taken = waiting.pending ? await indexPending() : 0;
       total += taken;

@@ -7,7 +7,9 @@ import { assertRefused, type ChatOf, createChatKit } from '../../../../testkit/c
 import { eventually } from '../../../../testkit/kit/eventually.ts';
 import { isWhole } from '../../../../testkit/kit/part.ts';
 import { startService, type TestService } from '../../../../testkit/kit/service.ts';
+import { systemClock } from '../../../core/clock.ts';
 import { sql } from '../../../core/sql.ts';
+import { createIndexer } from './indexer.ts';
 
 let service: TestService;
 let chat: ChatOf;
@@ -70,6 +72,31 @@ test('[SEA-2] an edit and a deletion are seen by the next search, before and aft
       where s.conversation_id = ${uuid}`);
     assert.deepEqual(rows, [{ id: kept }], 'what was deleted has no terms');
   });
+});
+
+test('[SEA-9] while sends wait, terms wait with them up to a bound, and what waits is found', async () => {
+  const { db } = service.adapters;
+  const { id: room, uuid } = await chat.conversation();
+  const sent = await say(room, 'narwhal');
+  const waiting = async (): Promise<number> =>
+    (await db.query(sql`select position from search_pending where conversation_id = ${uuid}`)).length;
+  let isCrowded = true;
+  const indexer = createIndexer({ db, clock: systemClock, sends: { isCrowded: () => isCrowded } });
+  // The chore of the service may take it meanwhile: then there is nothing to wait, and another is sent.
+  await eventually(async () => {
+    await say(room, 'another');
+    const before = await waiting();
+    assert.deepEqual([before > 0, await indexer.run()], [true, 0]);
+  });
+  assert.deepEqual(await foundBy({ q: 'narwhal' }), [sent]);
+  await db.execute(sql`
+    insert into search_pending (conversation_id, position)
+    select ${uuid}, n from generate_series(100001, 110000) n`);
+  assert.ok((await indexer.run()) > 0, 'more than the bound are indexed whoever waits');
+  isCrowded = false;
+  await indexer.run();
+  await eventually(async () => assert.equal(await waiting(), 0));
+  assert.deepEqual(await foundBy({ q: 'narwhal' }), [sent]);
 });
 
 test('[SEA-3] a token finds what its user may read now, within its list; another project or environment nothing', async () => {
