@@ -1,7 +1,7 @@
 import type { ProjectScope } from '../../core/caller.ts';
 import type { Queryable, Tx } from '../../core/db.ts';
 import type { Person } from '../../core/personal-data.ts';
-import { empty, sql } from '../../core/sql.ts';
+import { empty, few, json, sql } from '../../core/sql.ts';
 import { erasedMark } from './erased-names.ts';
 
 /** A user who was shut out at some time. */
@@ -26,6 +26,30 @@ export async function findEndUser(
     where u.project_id = ${projectId} and u.environment = ${environment} and u.user_id = any(${names})`);
   const [userId = ''] = names;
   return rows.reduce<StoredEndUser | undefined>((one, other) => merged(userId, one, other), undefined);
+}
+
+/** Somebody by all of their names. */
+export interface Named extends ProjectScope {
+  names: readonly string[];
+}
+
+/** The same of many at once, each row gone to. */
+export async function findEndUsers(db: Queryable, many: readonly Named[]): Promise<(StoredEndUser | undefined)[]> {
+  const asked = many.flatMap(({ projectId, environment, names }, at) =>
+    names.map((name) => ({ at, projectId, environment, name })),
+  );
+  const rows = await db.query<StoredEndUser & { at: number }>(sql`
+    select k.at, ${columns}
+    from ${few(
+      sql`jsonb_to_recordset(${json(asked)}::jsonb) as k (at int, "projectId" uuid, environment text, name text)`,
+      asked.length,
+    )} k
+    cross join lateral (
+      select * from end_users
+      where project_id = k."projectId" and environment = k.environment and user_id = k.name limit 1) u`);
+  const found: (StoredEndUser | undefined)[] = many.map(() => undefined);
+  for (const { at, ...row } of rows) found[at] = merged(many[at]?.names[0] ?? '', found[at], row);
+  return found;
 }
 
 const later = <T extends string | null>(one: T, other: T): T => ((one ?? '') > (other ?? '') ? one : other);

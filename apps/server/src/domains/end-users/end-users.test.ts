@@ -15,6 +15,9 @@ import { JoinRefused, joinRoom, openSignal } from '../../../testkit/clients/sign
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { failure } from '../../../testkit/kit/failure.ts';
 import { startService, type TestService } from '../../../testkit/kit/service.ts';
+import { systemClock } from '../../core/clock.ts';
+import type { Db } from '../../core/db.ts';
+import { createStanding } from './standing.ts';
 
 let service: RoomsService;
 let second: TestService;
@@ -203,4 +206,38 @@ test('[USER-4] it reaches the own project and environment only, is audited, and 
       failure('SVC_VALIDATION_FAILED'),
     );
   assert.equal((await api.call('revokeUser', { userId: 'eve' })).banned, false);
+});
+
+test('[USER-5] a crowd that comes back at once is asked for in few statements, and each of it answered for itself', async () => {
+  const { api, id: projectId } = await service.newProject();
+  await api.call('revokeUser', { userId: 'u7', body: { bannedUntil: inAnHour() } });
+  const { db } = service.adapters;
+  let reads = 0;
+  const counting: Db = {
+    ...db,
+    query(statement) {
+      reads += 1;
+      return db.query(statement);
+    },
+  };
+  const standing = createStanding({
+    db: counting,
+    clock: systemClock,
+    access: { assertHolds: async () => undefined },
+    revokedTokens: { isRevoked: async () => false, isRevokedIn: async () => false },
+    namesOf: (_scope, userId) => [userId, `sealed-${userId}`],
+  });
+  const holds = (userId: string) =>
+    standing.assertHolds({
+      projectId,
+      environment: 'DEVELOPMENT',
+      userId,
+      tokenId: `t-${userId}`,
+      keyId: null,
+      issuedAt: Date.now(),
+    });
+  const answers = await Promise.allSettled(Array.from({ length: 300 }, (_, at) => holds(`u${at}`)));
+  const refused = answers.flatMap(({ status }, at) => (status === 'rejected' ? [at] : []));
+  assert.deepEqual(refused, [7]);
+  assert.ok(reads <= 3, `${reads} statements`);
 });

@@ -1,11 +1,12 @@
 import { fail } from '@parley/contract';
+import { createBatcher } from '../../core/batcher.ts';
 import { createCache } from '../../core/cache.ts';
 import type { ProjectScope } from '../../core/caller.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Db, Queryable } from '../../core/db.ts';
 import type { Grant } from '../../core/grant.ts';
 import type { Access } from '../projects/index.ts';
-import { findEndUser, type StoredEndUser } from './end-user-store.ts';
+import { findEndUser, findEndUsers, type Named, type StoredEndUser } from './end-user-store.ts';
 import { isErasedName, type NamesOf } from './erased-names.ts';
 import type { RevokedTokens } from './revoked-tokens.ts';
 
@@ -29,8 +30,17 @@ const keyOf = ({ projectId, environment }: ProjectScope, userId: string): string
 export function createStanding({ db, clock, access, revokedTokens, namesOf }: StandingDeps) {
   const users = createCache<StoredEndUser | undefined>({ clock, ttlMs: cacheTtlMs, sizeMax: cacheSizeMax });
 
-  const known = (scope: ProjectScope, userId: string): Promise<StoredEndUser | undefined> =>
-    users.get(keyOf(scope, userId), () => findEndUser(db, scope, namesOf(scope, userId)));
+  /** A crowd that comes back at once is asked for in few statements: one each would take every connection there is. */
+  const reads = createBatcher<Named, StoredEndUser | undefined>({
+    batchMax: 1_000,
+    waitingMax: 100_000,
+    write: (many) => findEndUsers(db, many),
+  });
+
+  const known = ({ projectId, environment }: ProjectScope, userId: string): Promise<StoredEndUser | undefined> => {
+    const scope = { projectId, environment };
+    return users.get(keyOf(scope, userId), () => reads.add({ ...scope, names: namesOf(scope, userId) }));
+  };
 
   const isBanned = ({ bannedUntil }: StoredEndUser): boolean =>
     bannedUntil !== null && Date.parse(bannedUntil) > clock.now();

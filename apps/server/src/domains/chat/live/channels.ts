@@ -44,8 +44,8 @@ export type Channels = ReturnType<typeof createChannels>;
 
 /** Quiet conversations kept for those who come back. */
 const idleMax = 5_000;
-/** For those who come back at once, as after a change of networks. */
-const parkAfterMs = 5_000;
+/** For those who come back at once, as after a change of networks, or a proxy that was started again. */
+const parkAfterMs = 15_000;
 
 /** Nothing happened since, so that all it knows still holds; read marks are no changes, members are read again. */
 const isAsLeft = ({ epoch, head }: Channel, now: ChannelRow): boolean => epoch === now.epoch && head === now.lastChange;

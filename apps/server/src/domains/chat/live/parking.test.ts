@@ -48,7 +48,7 @@ test('[STA-9] a conversation that nobody here listens to is heard for some secon
   channels.parkIdle();
   assert.equal(heard.size, 1, 'somebody listens');
   channel.remove(listener);
-  clock.jump(4_000);
+  clock.jump(14_000);
   channels.parkIdle();
   assert.equal(heard.size, 1, 'they may return at once');
   clock.jump(2_000);
@@ -61,7 +61,7 @@ test('[STA-9] who returns to a parked conversation misses nothing; while it was 
   const { channels, clock, heard, open, send } = await openChannels();
   const channel = await open();
   const park = (): void => {
-    clock.jump(10_000);
+    clock.jump(20_000);
     channels.parkIdle();
   };
   park();
@@ -81,7 +81,7 @@ test('[STA-9] who returns to a parked conversation misses nothing; while it was 
 test('[STA-9] a conversation that was deleted while it was parked is gone', async () => {
   const { channels, clock, heard, open, remove, uuid } = await openChannels();
   await open();
-  clock.jump(10_000);
+  clock.jump(20_000);
   channels.parkIdle();
   await remove();
   assert.equal(await channels.get(uuid), null);
