@@ -37,6 +37,23 @@ export async function createOneName({ chat, crowd }: CrowdStage): Promise<void> 
   assert.deepEqual(outcomes, { ok: 1, SVC_CONVERSATION_NAME_TAKEN: crowd - 1 });
 }
 
+/** They open the direct conversation of the same people, by two processes and in any order: one is made. */
+export async function openOneDirect({ chat, crowd, second }: CrowdStage): Promise<void> {
+  const { api, apiKey } = chat.project;
+  const apis = [api, second.as(apiKey)];
+  const people = ['ann', 'ben', 'cem', 'dia'];
+  const replies = await Promise.all(
+    atOnce(crowd, (at) => {
+      const userIds = [...people.slice(at % 4), ...people.slice(0, at % 4)];
+      return (apis[at % 2] ?? api).request('openDirectConversation', { body: { userIds } });
+    }),
+  );
+  assert.equal(replies.filter(({ status }) => status === 201).length, 1);
+  assert.equal(new Set(replies.map(({ body: { id } }) => id)).size, 1);
+  const { memberCount } = await api.call('getConversation', { room: replies[0]?.body.id ?? '' });
+  assert.equal(memberCount, people.length);
+}
+
 /** They add one user: one member, one change. */
 export async function addOneMember(stage: CrowdStage): Promise<void> {
   const { chat, crowd } = stage;

@@ -134,7 +134,7 @@ for (const count of [1, 2])
     const { db } = database;
     const ids = Array.from({ length: count }, (_, at) => `00000000-0000-0000-0000-00000000000${at}`);
     const { text } = lockConversations(ids);
-    for (let n = 0; n < 10; n++) await db.batch([lockConversations(ids)]);
+    for (let n = 0; n < 10; n++) await db.query(lockConversations(ids));
     const [lock] = await db.query(sql`
       select generic_plans > 0 as "isLasting", custom_plans as custom from pg_prepared_statements
       where statement = ${text}`);

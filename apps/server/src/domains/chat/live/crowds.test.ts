@@ -8,6 +8,7 @@ import {
   type CrowdStage,
   createOneName,
   markRead,
+  openOneDirect,
   retryOneMessage,
   sendOneAttachment,
   subscribeAtOnce,
@@ -23,6 +24,8 @@ before(async () => {
 after(() => stage.second.stop());
 
 test('[CONV-2] a crowd creates a conversation of one name: one is made', () => createOneName(stage));
+
+test('[DIR-2] a crowd opens the direct conversation of the same people: one is made', () => openOneDirect(stage));
 
 test('[MEM-2] a crowd adds one user: one member, one change', () => addOneMember(stage));
 
