@@ -11,6 +11,7 @@ import {
   settle,
   streamEvents,
 } from '../../../testkit/clients/webhooks.ts';
+import { eventually } from '../../../testkit/kit/eventually.ts';
 import type { TestProject } from '../../../testkit/kit/people.ts';
 import type { TestService } from '../../../testkit/kit/service.ts';
 import { sharedService } from '../../../testkit/kit/shared-service.ts';
@@ -402,8 +403,11 @@ test('[WH-19] what is older than the retention is removed, event and delivery', 
   await db.execute(sql`update deliveries set created_at = now() - interval '31 days' where webhook_id = ${webhook.id}`);
   await db.execute(sql`update events set created_at = now() - interval '31 days' where project_id = ${project.id}`);
   await emit(service, project, streamEvents(1));
-  await service.service.webhooks.sweep();
-  assert.equal((await readDeliveries(project, webhook.id)).length, 1);
+  // What an attempt changes at the same moment is left to the next sweep.
+  await eventually(async () => {
+    await service.service.webhooks.sweep();
+    assert.equal((await readDeliveries(project, webhook.id)).length, 1);
+  });
   const events = await db.query(sql`select id from events where project_id = ${project.id}`);
   assert.equal(events.length, 1);
 });
