@@ -33,7 +33,7 @@ export interface Named extends ProjectScope {
   names: readonly string[];
 }
 
-/** The same of many at once, each row gone to. */
+/** The same of many at once, each row gone to: only the primary key has this order (ADR 18). */
 export async function findEndUsers(db: Queryable, many: readonly Named[]): Promise<(StoredEndUser | undefined)[]> {
   const asked = many.flatMap(({ projectId, environment, names }, at) =>
     names.map((name) => ({ at, projectId, environment, name })),
@@ -46,7 +46,9 @@ export async function findEndUsers(db: Queryable, many: readonly Named[]): Promi
     )} k
     cross join lateral (
       select * from end_users
-      where project_id = k."projectId" and environment = k.environment and user_id = k.name limit 1) u`);
+      where project_id = k."projectId" and environment = k.environment and user_id >= k.name
+      order by user_id limit 1) u
+    where u.user_id = k.name`);
   const found: (StoredEndUser | undefined)[] = many.map(() => undefined);
   for (const { at, ...row } of rows) found[at] = merged(many[at]?.names[0] ?? '', found[at], row);
   return found;

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { type Clock, systemClock } from '../../../core/clock.ts';
 import { DatabaseUnavailable, type Db, type Row, type Tx } from '../../../core/db.ts';
-import type { Sql } from '../../../core/sql.ts';
+import { Lock, type Sql } from '../../../core/sql.ts';
 import { isStalePlan, isUnavailable, translateError } from '../shared/errors.ts';
 import { planner } from '../shared/planner.ts';
 import { createStatementNames } from '../shared/statement-names.ts';
@@ -125,7 +125,7 @@ export function createPostgres(options: PostgresOptions): Db {
       // Before a connection is taken: a value may be refused.
       const encoded = statements.map(encode);
       const results = await withConnection((client) => sendBatch(client, batchOf(encoded)));
-      return results.map(rowsOf<Row>);
+      return results.map((result, at) => (statements[at] instanceof Lock ? [] : rowsOf<Row>(result)));
     },
     async script(...texts) {
       await withConnection((client) =>

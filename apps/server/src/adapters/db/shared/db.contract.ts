@@ -204,8 +204,8 @@ export function dbContract(name: string, open: () => Promise<Db & { close(): Pro
   test(`[STO-13] ${name}: a lock of a batch gives no rows and keeps the places of the others`, async () => {
     const lock = Lock.of(sql`select id from parents for update`);
     const rows = await db.batch([sql`select 1 as one`, lock, sql`select 2 as two`]);
-    assert.deepEqual([rows[0], rows[2], rows.length], [[{ one: 1 }], [{ two: 2 }], 3]);
-    assert.equal((await db.batch([lock])).length, 1);
+    assert.deepEqual(rows, [[{ one: 1 }], [], [{ two: 2 }]]);
+    assert.deepEqual(await db.batch([lock]), [[]]);
   });
 
   test(`[STO-13] ${name}: a batch of which one statement fails leaves nothing, whichever it is and however often`, async () => {

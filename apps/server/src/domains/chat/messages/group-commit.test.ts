@@ -39,6 +39,19 @@ function slowStore() {
   return { batches, published, queue, clock, settle };
 }
 
+test('[SEA-9] it is crowded while as many wait as are worth a batch', async () => {
+  const { batches, queue, settle } = slowStore();
+  const first = queue.add({ room: 'a' });
+  await settle();
+  const others = Array.from({ length: 12 }, () => queue.add({ room: 'a' }));
+  assert.equal(queue.isCrowded(), true);
+  batches[0]?.end();
+  await settle();
+  assert.equal(queue.isCrowded(), false, 'they are being stored');
+  batches[1]?.end();
+  await Promise.all([first, ...others]);
+});
+
 test('[MSG-16] who asks together is stored together; behind a batch that takes long only the same conversation waits', async () => {
   const { batches, queue, clock, settle } = slowStore();
   const first = [queue.add({ room: 'a' }), queue.add({ room: 'b' }), queue.add({ room: 'a' })];

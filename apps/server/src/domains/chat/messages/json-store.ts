@@ -55,6 +55,7 @@ const fieldsOf = (viewer: unknown) => ({
   lastReplyAt: raw(plainOrNull(iso('m.last_reply_at'))),
   clientMessageId: raw(quoted('m.client_message_id')),
   attachmentId: raw(plainOrNull('m.attachment_id')),
+  // And after it `attachments`, where there are any.
   attachment: sql`case when m.attachment_id is not null and m.deleted_at is null
     then ${filesText} else 'null' end`,
   metadata: raw('m.metadata::text'),

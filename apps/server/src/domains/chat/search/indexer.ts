@@ -68,6 +68,7 @@ export function createIndexer({ db, clock, sends }: IndexerDeps) {
       return messages === null ? null : messages.length;
     });
 
+  /** To the sends of this process: those of others are not seen. */
   const isYielding = async (): Promise<boolean> =>
     sends.isCrowded() && (await countPending(db, yieldingMax)) < yieldingMax;
 
@@ -78,16 +79,17 @@ export function createIndexer({ db, clock, sends }: IndexerDeps) {
   async function run(turn: Turn = endlessTurn): Promise<number> {
     let total = 0;
     for (;;) {
-      if (await isYielding()) return total;
       const waiting = await findWaiting(db);
-      const taken = waiting.pending ? await indexPending() : 0;
+      const isYielded = waiting.pending && (await isYielding());
+      const taken = waiting.pending && !isYielded ? await indexPending() : 0;
       total += taken;
       if (turn.isOver()) return total;
       if (taken === batchMax) continue;
       const before = waiting.backlog ? await indexBacklog() : null;
       if (before === null) return total;
       total += before;
-      if (turn.isOver()) return total;
+      // Of what was there before, one batch a turn: it would never end where sends always wait.
+      if (turn.isOver() || isYielded) return total;
     }
   }
 

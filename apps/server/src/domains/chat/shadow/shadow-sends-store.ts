@@ -9,10 +9,10 @@ const laterTime = `greatest(n."createdAt"::timestamptz, b.last_at + n.n * interv
 
 /** Why a message is not for others after all: what the statement that stores it for all asks (ADR 211). */
 export const shadowProblems = {
-  /** By a sender who is in the shadow, or who was: only rows of members who ever were have a time. */
+  /** By a sender who is in the shadow, or who was and may repeat what they sent then: others have no time in their row. */
   ofSender: raw(`when i."isUser" and p.shadowed_until > i."createdAt"::timestamptz then 'SHADOWED'
-        when i."isUser" and p.shadowed_until is not null then 'ONCE_SHADOWED'`),
-  /** By one who was, and may repeat what they sent then: asked for nobody else, since every subplan costs every send. */
+        when i."isUser" and p.shadowed_until is not null and i."clientMessageId" is not null then 'ONCE_SHADOWED'`),
+  /** Whether one who was repeats it: asked for nobody else, since every subplan costs every send. */
   ofOnceShadowed: raw(`when i."isUser" and p.shadowed_until is not null and (
             p.shadowed_until > i."createdAt"::timestamptz
             or exists (select from shadow_messages where ${sameClientId} limit 1)) then 'SHADOWED'`),
