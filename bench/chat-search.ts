@@ -66,7 +66,14 @@ export async function fill({ db }: TestDatabase): Promise<void> {
     sql`insert into search_backlog (conversation_id) select id from conversations on conflict do nothing`,
   );
   await Promise.all(
-    [0, 1, 2].map(() => createIndexer({ db, clock: systemClock, sends: { isCrowded: () => false } }).run()),
+    [0, 1, 2].map(() =>
+      createIndexer({
+        db,
+        clock: systemClock,
+        sends: { isCrowded: () => false },
+        search: { isUsed: () => true },
+      }).run(),
+    ),
   );
   await db.execute(sql`set statement_timeout = 0`);
   await db.script(

@@ -42,7 +42,8 @@ async function deliver(crowd: Child, post: () => Promise<LoadResult>): Promise<L
 
 /** POST message: ours in each of its forms against the least that does a part of the same job. */
 export async function rows(): Promise<Row[]> {
-  const database = await openTestDatabase({ url: adminUrl });
+  // One each, as two deployments have: what one does behind its sends is not to fall on those of the other.
+  const [database, ofRedis] = [await openTestDatabase({ url: adminUrl }), await openTestDatabase({ url: adminUrl })];
   const dataDir = await newDataDir();
   const generator = startChild('./http-load.ts');
   const peers = startChild('./chat-peers.ts');
@@ -57,14 +58,14 @@ export async function rows(): Promise<Row[]> {
     };
     const onPostgres = await start({ DATABASE_URL: databaseUrl });
     const shared = { REDIS_URL: redisUrl, REDIS_KEY_PREFIX: `bench-${process.pid}:` };
-    const withRedis = await start({ DATABASE_URL: databaseUrl, ...shared });
+    const withRedis = await start({ DATABASE_URL: ofRedis.url ?? '', ...shared });
     const embedded = await start({});
     const ports = await peers.ask<PeerPorts>({ databaseUrl, keys: [onPostgres.key] });
     const listeners = await startListeners(withRedis);
     crowd = listeners;
 
-    const post = (port: number, { key, rooms }: Stage, from = connections) =>
-      requestsPerSecond(generator, {
+    const post = async (port: number, { key, rooms }: Stage, from = connections) => {
+      const sent = await requestsPerSecond(generator, {
         port,
         method: 'POST',
         paths: rooms.map((room) => `/v1/chat/conversations/${room}/messages`),
@@ -73,6 +74,9 @@ export async function rows(): Promise<Row[]> {
         connections: from,
         ms: runMs,
       });
+      for (const { child } of servers) await child.ask({ order: 'index' });
+      return sent;
+    };
     const delays: number[] = [];
     const saturated = async (): Promise<number> => {
       await embedded.child.ask({ order: 'watch' });
@@ -112,6 +116,7 @@ export async function rows(): Promise<Row[]> {
     await peers.stop();
     await generator.stop();
     await database.close();
+    await ofRedis.close();
     await rm(dataDir, { recursive: true, force: true });
   }
 }

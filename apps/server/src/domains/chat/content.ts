@@ -43,7 +43,7 @@ interface ContentDeps {
 /** What is done with messages beside sending and reading them. */
 export function createContent(deps: ContentDeps) {
   const search = createSearch(deps);
-  const indexer = createIndexer(deps);
+  const indexer = createIndexer({ ...deps, search });
   const scheduled = createScheduled(deps);
   const sender = createScheduledSender(deps);
 

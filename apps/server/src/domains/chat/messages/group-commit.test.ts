@@ -39,15 +39,19 @@ function slowStore() {
   return { batches, published, queue, clock, settle };
 }
 
-test('[SEA-9] it is crowded while as many wait as are worth a batch', async () => {
-  const { batches, queue, settle } = slowStore();
+test('[SEA-9] it is crowded while as many wait as are worth a batch, and between two of them', async () => {
+  const { batches, queue, clock, settle } = slowStore();
   const first = queue.add({ room: 'a' });
   await settle();
-  const others = Array.from({ length: 12 }, () => queue.add({ room: 'a' }));
+  const others = Array.from({ length: 11 }, () => queue.add({ room: 'a' }));
+  assert.equal(queue.isCrowded(), false);
+  others.push(queue.add({ room: 'a' }));
   assert.equal(queue.isCrowded(), true);
   batches[0]?.end();
   await settle();
-  assert.equal(queue.isCrowded(), false, 'they are being stored');
+  assert.equal(queue.isCrowded(), true, 'nobody waits for a moment');
+  await clock.advance(100);
+  assert.equal(queue.isCrowded(), false, 'they are stored, and no others came');
   batches[1]?.end();
   await Promise.all([first, ...others]);
 });

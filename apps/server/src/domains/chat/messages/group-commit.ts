@@ -7,7 +7,7 @@ import { DatabaseUnavailable } from '../../../core/db.ts';
 interface GroupCommit<Item, Outcome> {
   /** Resolves after the commit of the batch the item was in. */
   add(item: Item): Promise<Outcome>;
-  /** As many wait as are worth a batch of their own: the database is what all of them wait for. */
+  /** As many wait, or did a moment ago, as are worth a batch of their own: the database is what all of them wait for. */
   isCrowded(): boolean;
 }
 
@@ -30,6 +30,8 @@ const batchMax = 200;
 const runningMax = 3;
 /** A batch has its own price: a second one runs beside the first when so many wait. */
 const besideMin = 12;
+/** Longer than a batch takes: between two of them nobody waits for a moment. */
+const crowdedMs = 100;
 /** A batch that takes longer is waiting for a lock: the next need not wait with it. */
 const lateMs = 20;
 /** More than this and the database is not keeping up: a refusal is better than a long wait. */
@@ -49,6 +51,7 @@ export function createGroupCommit<Item, Outcome>(
   const locked = new Set<string>();
   const waiting = new Set<Entry<Item>>();
   let late = 0;
+  let crowdedAt = Number.NEGATIVE_INFINITY;
 
   const batcher = createBatcher<Entry<Item>, PromiseSettledResult<Outcome>>({
     batchMax,
@@ -130,10 +133,11 @@ export function createGroupCommit<Item, Outcome>(
   }
 
   return {
-    isCrowded: () => waiting.size >= besideMin,
+    isCrowded: () => clock.elapsed() - crowdedAt < crowdedMs,
     async add(item) {
       const entry: Entry<Item> = { item, keys: keysOf(item), taken: new Set() };
       waiting.add(entry);
+      if (waiting.size >= besideMin) crowdedAt = clock.elapsed();
       const result = await batcher.add(entry).catch((error) => {
         waiting.delete(entry);
         return error instanceof BatcherFull

@@ -18,19 +18,23 @@ import { skewMs, termsOfMessage } from './index-terms.ts';
 /** Messages of one transaction: the embedded database does nothing else meanwhile. */
 const batchMax = 250;
 
-/** So many wait for their terms while sends wait for the database; a search reads the text of each. */
-const yieldingMax = 10_000;
+/**
+ * So many wait for their terms while sends wait for the database. A search reads the text of each, so they are few where
+ * people search; where nobody does, a long peak is indexed after it.
+ */
+const yieldingMax = { searched: 5_000, unsearched: 200_000 };
 
 interface IndexerDeps {
   db: Db;
   clock: Clock;
   sends: { isCrowded(): boolean };
+  search: { isUsed(): boolean };
 }
 
 const nameOf = ({ conversationUuid, position }: MessageKey): string => `${conversationUuid} ${position}`;
 
 /** Writes the terms of messages, behind those who send them. */
-export function createIndexer({ db, clock, sends }: IndexerDeps) {
+export function createIndexer({ db, clock, sends, search }: IndexerDeps) {
   function termsOf(message: IndexedMessage, text: string): Terms {
     const { conversationUuid, position, createdAt } = message;
     // A message from a clock that is far ahead is found where searches begin.
@@ -68,9 +72,12 @@ export function createIndexer({ db, clock, sends }: IndexerDeps) {
       return messages === null ? null : messages.length;
     });
 
-  /** To the sends of this process: those of others are not seen. */
-  const isYielding = async (): Promise<boolean> =>
-    sends.isCrowded() && (await countPending(db, yieldingMax)) < yieldingMax;
+  /** To the sends of this process: those of others are not seen, nor are their searches. */
+  async function isYielding(): Promise<boolean> {
+    if (!sends.isCrowded()) return false;
+    const max = search.isUsed() ? yieldingMax.searched : yieldingMax.unsearched;
+    return (await countPending(db, max)) < max;
+  }
 
   /**
    * What is new first; then, while the turn lasts, what was there before there was an index. What comes meanwhile waits

@@ -43,41 +43,66 @@ export async function findReadable(
   return rows.map(({ id }) => id);
 }
 
+/** Conversation `c` is in the scope. */
+const isInConversations = ({ projectId, environment, conversations, memberId }: SearchScope): Sql => sql`
+  c.project_id = ${projectId} and c.environment = ${environment} and c.status <> 'DELETED'
+  ${conversations === null ? empty : sql`and c.id = any(${conversations}::uuid[])`}
+  ${
+    memberId === null
+      ? empty
+      : sql`and (exists (select from conversation_members p
+          where p.conversation_id = c.id and p.user_id = ${memberId} and p.active)) is true`
+  }`;
+
+/** Message `m`, whatever its conversation, is in the scope. */
+const isInMessages = ({ senderId, hasAttachment, from, to }: SearchScope): Sql => sql`
+  m.deleted_at is null
+  ${senderId === null ? empty : sql`and m.sender_id = ${senderId}`}
+  ${hasAttachment === null ? empty : sql`and (m.attachment_id is not null) = ${hasAttachment}`}
+  ${from === null ? empty : sql`and m.created_at >= ${from}`} ${to === null ? empty : sql`and m.created_at < ${to}`}`;
+
 /** Message `m` of conversation `c` is in the scope. */
-function isIn(scope: SearchScope): Sql {
-  const { projectId, environment, conversations, memberId, senderId, hasAttachment, from, to } = scope;
-  return sql`c.project_id = ${projectId} and c.environment = ${environment} and c.status <> 'DELETED'
-    and m.deleted_at is null
-    ${conversations === null ? empty : sql`and c.id = any(${conversations}::uuid[])`}
-    ${
-      memberId === null
-        ? empty
-        : sql`and exists (select from conversation_members p
-            where p.conversation_id = c.id and p.user_id = ${memberId} and p.active)`
-    }
-    ${senderId === null ? empty : sql`and m.sender_id = ${senderId}`}
-    ${hasAttachment === null ? empty : sql`and (m.attachment_id is not null) = ${hasAttachment}`}
-    ${from === null ? empty : sql`and m.created_at >= ${from}`} ${to === null ? empty : sql`and m.created_at < ${to}`}`;
-}
+const isIn = (scope: SearchScope): Sql => sql`${isInConversations(scope)} and ${isInMessages(scope)}`;
 
-/** The message at a place of `k`, and its conversation: row by row, whatever the tables look like. */
-const messageAt = sql`
-  join lateral (select * from messages where conversation_id = k.conversation_id and position = k.position limit 1) m on true
+const messageOf = sql`
+  join lateral (select * from messages where conversation_id = k.conversation_id and position = k.position limit 1) m on true`;
+const conversationOf = sql`
   join lateral (select * from conversations where id = k.conversation_id limit 1) c on true`;
+/** The message at a place of `k`, and its conversation: row by row, whatever the tables look like. */
+const messageAt = sql`${messageOf} ${conversationOf}`;
 
-/** What has no terms yet, as far as it is in the scope; `isWhole` is false when it was more than `limit`. */
+const likeAnywhere = (word: string): string => `%${word.replaceAll(/[\\%_]/g, '\\$&')}%`;
+
+/** False where a text of ASCII lacks one of the folded words. What another text folds to the database does not know. */
+const mayHave = (words: readonly string[]): Sql => sql`
+  (lower(m.text collate "C") like all(${words.map(likeAnywhere)}::text[]) or octet_length(m.text) <> char_length(m.text))`;
+
+/**
+ * What has no terms yet, as far as it is in the scope and may have the words; `isWhole` is false when more than `limit`
+ * waited. A conversation is looked at once, however many of its messages wait. What is said to be `is true` is asked row by
+ * row, of a hash table: as a join it could be asked of every pair.
+ */
 export async function readPending(
   db: Reader,
   scope: SearchScope,
-  limit: number,
+  { words, limit }: { words: readonly string[]; limit: number },
 ): Promise<{ rows: Candidate[]; isWhole: boolean }> {
-  const rows = await db.query<Candidate>(sql`
-    select m.conversation_id as "conversationUuid", m.position, m.created_at as "createdAt", m.text
-    from (select distinct conversation_id, position from (select * from search_pending limit ${limit + 1}) p) k
-    ${messageAt} where ${isIn(scope)}`);
-  const [count] = await db.query<{ total: number }>(sql`
-    select count(*) as total from (select from search_pending limit ${limit + 1}) p`);
-  return { rows, isWhole: (count?.total ?? 0) <= limit };
+  const { conversations } = scope;
+  const named = sql`where (conversation_id in (select unnest(${conversations ?? []}::uuid[]))) is true`;
+  const rows = await db.query<Candidate & { total: number }>(sql`
+    with pending as materialized (
+      select conversation_id, position from search_pending ${conversations === null ? empty : named} limit ${limit + 1}),
+    readable as materialized (
+      select c.id from (select distinct conversation_id from pending) k ${conversationOf}
+      where ${isInConversations(scope)})
+    select f.*, t.total from (select count(*) as total from pending) t left join (
+      select m.conversation_id as "conversationUuid", m.position, m.created_at as "createdAt", m.text
+      from (select distinct conversation_id, position from pending
+            where (conversation_id in (select id from readable)) is true) k ${messageOf}
+      where ${isInMessages(scope)} and ${mayHave(words)}) f on true`);
+  const [first] = rows;
+  // Without a match there is one row all the same, that of the count.
+  return { rows: first?.conversationUuid ? rows : [], isWhole: (first?.total ?? 0) <= limit };
 }
 
 /** True when every message of before has its terms. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SearchPage } from '@parley/contract';
@@ -6,11 +7,16 @@ import type { Api } from '@parley/server';
 import fc from 'fast-check';
 import { assertRefused, type ChatOf, createChatKit } from '../../../../testkit/chat/chat.ts';
 import { eventually } from '../../../../testkit/kit/eventually.ts';
+import { createFakeClock } from '../../../../testkit/kit/fake-clock.ts';
 import { isWhole } from '../../../../testkit/kit/part.ts';
 import { startService, type TestService } from '../../../../testkit/kit/service.ts';
+import type { ApiKeyCaller } from '../../../core/caller.ts';
 import { systemClock } from '../../../core/clock.ts';
+import { createCursors } from '../../../core/cursors.ts';
+import { createKeyring } from '../../../core/keyring.ts';
 import { sql } from '../../../core/sql.ts';
 import { createIndexer } from './indexer.ts';
+import { createSearch } from './search.ts';
 
 let service: TestService;
 let chat: ChatOf;
@@ -75,27 +81,57 @@ test('[SEA-2] an edit and a deletion are seen by the next search, before and aft
   });
 });
 
-test('[SEA-9] while sends wait, terms wait with them up to a bound, and what waits is found', async () => {
+/** Places of messages that there are not: to be looked at like any other. */
+const leavePlaces = (uuid: string, total: number): Promise<unknown> =>
+  service.adapters.db.execute(sql`
+    insert into search_pending (conversation_id, position) select ${uuid}, n + 100000 from generate_series(1, ${total}) n`);
+async function placesLeft(uuid: string): Promise<number | undefined> {
+  const [row] = await service.adapters.db.query<{ total: number }>(sql`
+    select count(*) as total from search_pending where conversation_id = ${uuid}`);
+  return row?.total;
+}
+
+test('[SEA-9] while sends wait, terms wait with them up to a bound, a higher one where nobody searches; what waits is found', async () => {
   const { db, locks } = service.adapters;
   // The chore of the service leaves it to who has its lease, which is free for a moment after each of its runs.
   while (!(await locks.acquire('chore/chat-search', 10_000))) await nextTurn();
-  const { id: room, uuid } = await chat.conversation();
-  const sent = await say(room, 'narwhal');
-  const waiting = async (): Promise<number> =>
-    (await db.query(sql`select position from search_pending where conversation_id = ${uuid}`)).length;
-  let isCrowded = true;
-  const indexer = createIndexer({ db, clock: systemClock, sends: { isCrowded: () => isCrowded } });
-  assert.deepEqual([await indexer.run(), await waiting()], [0, 1]);
+  let [isCrowded, isUsed] = [true, true];
+  const [sends, search] = [{ isCrowded: () => isCrowded }, { isUsed: () => isUsed }];
+  const indexer = createIndexer({ db, clock: systemClock, sends, search });
+  const [busy, quiet] = [await chat.conversation(), await chat.conversation()];
+  const sent = await say(quiet.id, 'narwhal');
+  assert.deepEqual([await indexer.run(), await placesLeft(quiet.uuid)], [0, 1]);
   assert.deepEqual(await foundBy({ q: 'narwhal' }), [sent]);
-  await db.execute(sql`
-    insert into search_pending (conversation_id, position)
-    select ${uuid}, n from generate_series(100001, 112000) n`);
+  await leavePlaces(busy.uuid, 6_000);
   assert.ok((await indexer.run()) > 0, 'more than the bound are indexed whoever waits');
-  assert.ok((await waiting()) > 0, 'and no more than that');
+  const left = (await placesLeft(busy.uuid)) ?? 0;
+  assert.ok(left > 4_000, `and no more than that: ${left}`);
+  isUsed = false;
+  assert.deepEqual([await indexer.run(), await placesLeft(busy.uuid)], [0, left]);
+  await leavePlaces(busy.uuid, 200_000 - left);
+  assert.ok((await indexer.run()) > 0);
+  assert.ok(((await placesLeft(busy.uuid)) ?? 0) > 190_000);
+  // [SEA-7]: what an answer could not look at it says.
+  const [own, all] = [await find({ q: 'narwhal', conversation: quiet.id }), await find({ q: 'narwhal' })];
+  assert.deepEqual([idsOf(own), own.complete, all.complete], [[sent], true, false]);
+  await db.execute(sql`delete from search_pending where conversation_id = ${busy.uuid} and position > 101000`);
   isCrowded = false;
   await indexer.run();
-  assert.equal(await waiting(), 0);
+  assert.equal(await placesLeft(busy.uuid), 0);
   assert.deepEqual(await foundBy({ q: 'narwhal' }), [sent]);
+});
+
+test('[SEA-9] who has searched counts as searching for ten minutes', async () => {
+  const clock = createFakeClock();
+  const cursors = createCursors(createKeyring('a key of this test alone'));
+  const search = createSearch({ db: service.adapters.db, clock, cursors, entries: null as never });
+  const caller = { kind: 'apiKey', projectId: randomUUID(), environment: 'DEVELOPMENT' } as ApiKeyCaller;
+  assert.equal(search.isUsed(), false);
+  await search.search(caller, { q: 'anything' });
+  await clock.advance(599_999);
+  assert.equal(search.isUsed(), true);
+  await clock.advance(1);
+  assert.equal(search.isUsed(), false);
 });
 
 test('[SEA-3] a token finds what its user may read now, within its list; another project or environment nothing', async () => {

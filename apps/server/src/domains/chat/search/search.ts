@@ -23,12 +23,15 @@ const termsMax = 16;
 export const bestOfNewest = 200;
 /** Of a user with more conversations the index is not asked for each of them. */
 const namedMax = 200;
+/** Who has searched may search again. */
+const usedMs = 600_000;
 
 export type Search = ReturnType<typeof createSearch>;
 
 export function createSearch(deps: SearchDeps) {
-  const { db, cursors, entries } = deps;
+  const { db, clock, cursors, entries } = deps;
   const walk = createWalk(deps);
+  let lastAt = Number.NEGATIVE_INFINITY;
 
   /** Null when there is nothing that the caller could find. */
   async function scopeOf(caller: ChatCaller, query: SearchQuery): Promise<SearchScope | null> {
@@ -94,6 +97,7 @@ export function createSearch(deps: SearchDeps) {
   async function search(caller: ChatCaller, query: SearchQuery): Promise<RawJson> {
     const { q, sort = 'best', limit = limitDefault, cursor } = query;
     const terms = termsOf(q);
+    lastAt = clock.elapsed();
     const list = `search/${caller.projectId}/${caller.environment}/${sort}/${terms.map(({ text }) => text).join(' ')}`;
     const after = cursor === undefined ? null : spotOf(cursors.read(list, cursor));
     const scope = await scopeOf(caller, query);
@@ -112,7 +116,7 @@ export function createSearch(deps: SearchDeps) {
     return answer(caller, terms, scope, { ...page, nextCursor });
   }
 
-  return { search };
+  return { search, isUsed: (): boolean => clock.elapsed() - lastAt < usedMs };
 }
 
 type After = Pick<Hit, 'createdAt' | 'conversationUuid' | 'position'> & { score?: number };

@@ -95,7 +95,10 @@ export function createWalk({ db, clock }: { db: Db; clock: Clock }) {
 
   /** At least the first `limit + 1` matches after a spot, or all there are up to `upTo`. */
   return async function walk(search: Search): Promise<Walked> {
-    const { rows, isWhole } = await readPending(db, search.scope, pendingMax);
+    const { rows, isWhole } = await readPending(db, search.scope, {
+      words: search.terms.map(({ text }) => text),
+      limit: pendingMax,
+    });
     const { hits, upTo } = await walkIndex(search, new Set(rows.map(keyOf)));
     const waiting = hitsOf(search.terms, rows).filter(
       (hit) => (search.after === null || bySpot(hit, search.after) > 0) && (upTo === null || bySpot(hit, upTo) <= 0),
