@@ -118,6 +118,11 @@ test('[DATA-7] a history comes with its times, order, threads, reactions and rea
       ...shown,
     })),
   );
+  assert.deepEqual(
+    state.messages.map(({ clientMessageId }) => clientMessageId),
+    ['M1', 'M2', 'M3', 'M4', 'M5', 'M6'],
+    'each is known by its original id',
+  );
   const [root, , second] = state.messages;
   assert.equal(second?.threadRootId, root?.id);
   const { messages: _all, ...counts } = state;
@@ -167,13 +172,24 @@ test('[DATA-8] an import that is repeated adds nothing, and one that goes on add
   await ann.close();
   const after = await stateOf(project);
   assert.deepEqual([after.messageCount, after.row?.['seq'], after.unread['cyd']], [7, 8, 4]);
+  // An id that a client has used meanwhile for a message of its own stays with that one.
+  const own = { text: 'live', senderId: 'bob', clientMessageId: 'M9' };
+  const { createdAt } = await project.api.call('sendMessage', { room: 'general', body: own });
   // As a killed process leaves it: claimed, its time over.
-  const job = await upload(project, [...history, message(7), message(8), message(9)]);
+  const job = await upload(project, [...history, message(7), message(8), message(9, { createdAt })]);
   await service.adapters.db.execute(sql`
     update data_jobs set state = 'RUNNING', claimed_until = now() - interval '1 second', attempts = attempts + 1
     where id = ${job.id} and state <> 'DONE'`);
   assert.equal((await ended(project, job)).state, 'DONE');
-  assert.equal((await stateOf(project)).messageCount, 8);
+  const { messageCount, messages } = await stateOf(project);
+  assert.equal(messageCount, 9);
+  assert.deepEqual(
+    messages.slice(-2).map(({ text, clientMessageId }) => [text, clientMessageId]),
+    [
+      ['live', 'M9'],
+      ['message 9', null],
+    ],
+  );
 });
 
 test('[SEA-7] what an import brought is found once its terms are written, and until then the answer says so', async () => {

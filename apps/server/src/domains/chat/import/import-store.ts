@@ -2,6 +2,7 @@ import type { ChatMemberRole, ConversationType, MessageType } from '@parley/cont
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Queryable, Tx } from '../../../core/db.ts';
 import { json, sql } from '../../../core/sql.ts';
+import { clientKey } from '../messages/send-store.ts';
 
 /** A conversation that an import writes to; its row is locked. */
 export interface ImportTarget {
@@ -104,6 +105,8 @@ export async function findKnown(tx: Tx, conversationId: string, ids: readonly st
 
 export interface ImportMessage {
   id: string;
+  /** Where it comes from. Shown as the id that its client gave it. */
+  externalId: string;
   seq: number;
   position: number;
   type: MessageType;
@@ -128,16 +131,20 @@ export async function insertImportedMessages(
 ): Promise<void> {
   await tx.execute(sql`
     with input as (
-      select * from jsonb_to_recordset(${json(messages)}::jsonb) as i (id text, seq bigint, position bigint, type text,
-        text text, "senderId" text, "replyTo" text, "threadRootId" text, metadata jsonb, "createdAt" timestamptz,
+      select * from jsonb_to_recordset(${json(messages)}::jsonb) as i (id text, "externalId" text, seq bigint, position bigint,
+        type text, text text, "senderId" text, "replyTo" text, "threadRootId" text, metadata jsonb, "createdAt" timestamptz,
         "editedAt" timestamptz, "deletedAt" timestamptz)),
     stored as (
       insert into messages (conversation_id, position, seq, change, id, type, text, sender_id, sender_role, reply_to,
-        thread_root_id, metadata, created_at, edited_at, deleted_at, reply_count, last_reply_at)
+        thread_root_id, client_message_id, metadata, created_at, edited_at, deleted_at, reply_count, last_reply_at)
       select ${conversationId}, i.position, i.seq, i.position, i.id, i.type, i.text, i."senderId", p.role, i."replyTo",
-        i."threadRootId", i.metadata, i."createdAt", i."editedAt", i."deletedAt", coalesce(r.total, 0), r.last_at
-      from input i
+        i."threadRootId", case when d.id is null then i."externalId" end, i.metadata, i."createdAt", i."editedAt", i."deletedAt", coalesce(r.total, 0), r.last_at
+      from input i cross join (select ${conversationId}::uuid as id) g
       left join conversation_members p on p.conversation_id = ${conversationId} and p.user_id = i."senderId" and p.active
+      left join lateral (
+        select id from messages where client_message_id is not null
+          and ${clientKey('conversation_id', 'sender_id', 'client_message_id')}
+            = ${clientKey('g.id', 'i."senderId"', 'i."externalId"')} limit 1) d on true
       left join (select "threadRootId" as id, count(*) as total, max("createdAt") as last_at from input
                  where "threadRootId" is not null and "deletedAt" is null group by 1) r on r.id = i.id),
     searched as (

@@ -103,7 +103,8 @@ export function createImporter({ db, quotas, clock, ids, limits, hub }: ImportDe
       const threadRootId = answered ? (answered.threadRootId ?? answered.id) : null;
       const numbers = { seq: target.lastSeq + added.length + 1, position: target.lastChange + added.length + 1 };
       known.set(id, { id, threadRootId });
-      added.push({ id, ...numbers, ...contentOf(record), replyTo: answered?.id ?? null, threadRootId, createdAt });
+      const place = { id, externalId: record.externalId, ...numbers, replyTo: answered?.id ?? null, threadRootId };
+      added.push({ ...place, ...contentOf(record), createdAt });
     }
     if (added.length > 0) await insertImportedMessages(tx, target.id, added);
   }
