@@ -30,6 +30,7 @@ export const auditSentences = {
   'chat.user_unshadowed': 'audit.chatUserUnshadowed',
   'data_job.created': 'audit.dataJobCreated',
   'chat.moderation_updated': 'audit.chatModerationUpdated',
+  'chat.slow_mode_changed': 'audit.chatSlowModeChanged',
   'chat.report_resolved': 'audit.chatReportResolved',
   'chat.attachment_scanned': 'audit.chatAttachmentScanned',
   'chat.messages_deleted': 'audit.chatMessagesDeleted',

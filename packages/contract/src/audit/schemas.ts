@@ -30,6 +30,7 @@ export const auditActions = {
   'chat.user_unblocked': 'user',
   'data_job.created': 'data_job',
   'chat.moderation_updated': 'project',
+  'chat.slow_mode_changed': 'conversation',
   'chat.report_resolved': 'report',
   'chat.attachment_scanned': 'attachment',
   'chat.messages_deleted': 'user',

@@ -87,6 +87,7 @@ export const conversationRoutes = routes({
     scope: 'chat',
     by: anyChat,
     userBudget: 'CHAT_MANAGE_RATE_LIMIT',
+    audit: 'chat.slow_mode_changed',
     body: UpdateConversation,
     returns: [200, Conversation],
     throws: [...inConversation, 'SVC_FORBIDDEN', 'SVC_CONVERSATION_NAME_TAKEN', 'SVC_METADATA_TOO_LARGE'],

@@ -46,6 +46,7 @@ export const audit: Translated<typeof english> = {
   'audit.chatUserUnshadowed': 'hat das Verbergen von Benutzer {resource} im Chat aufgehoben',
   'audit.dataJobCreated': 'hat einen Auftrag mit Nutzerdaten begonnen: {resource}',
   'audit.chatModerationUpdated': 'hat die Moderation des Chats geändert',
+  'audit.chatSlowModeChanged': 'hat den langsamen Modus der Konversation {resource} geändert',
   'audit.chatReportResolved': 'hat Meldung {resource} erledigt',
   'audit.chatAttachmentScanned': 'hat das Prüfergebnis von Datei {resource} gesetzt',
   'audit.chatMessagesDeleted': 'hat alle Nachrichten von Benutzer {resource} löschen lassen',

@@ -43,6 +43,7 @@ export const audit = {
   'audit.chatUserUnshadowed': 'lifted the chat shadow of user {resource}',
   'audit.dataJobCreated': 'began the data job {resource}',
   'audit.chatModerationUpdated': 'changed the moderation of chat',
+  'audit.chatSlowModeChanged': 'changed the slow mode of conversation {resource}',
   'audit.chatReportResolved': 'resolved report {resource}',
   'audit.chatAttachmentScanned': 'set the scan result of file {resource}',
   'audit.chatMessagesDeleted': 'had all messages of user {resource} deleted',

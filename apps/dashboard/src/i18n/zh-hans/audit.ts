@@ -45,6 +45,7 @@ export const audit: Translated<typeof english> = {
   'audit.chatUserUnshadowed': '解除了对用户 {resource} 聊天消息的隐藏',
   'audit.dataJobCreated': '创建了数据任务 {resource}',
   'audit.chatModerationUpdated': '更改了聊天审核设置',
+  'audit.chatSlowModeChanged': '更改了会话 {resource} 的慢速模式',
   'audit.chatReportResolved': '处理了举报 {resource}',
   'audit.chatAttachmentScanned': '设置了文件 {resource} 的扫描结果',
   'audit.chatMessagesDeleted': '删除了用户 {resource} 的所有消息',

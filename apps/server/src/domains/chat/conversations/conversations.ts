@@ -11,7 +11,7 @@ import type { ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts';
 import { type Db, isDuplicate, type Tx } from '../../../core/db.ts';
-import { type Answer, page } from '../../../core/handlers.ts';
+import { type Answer, page, recorded } from '../../../core/handlers.ts';
 import type { Ids } from '../../../core/ids.ts';
 import { ownerOf, type Quotas } from '../../../core/quotas.ts';
 import { metadataJson } from '../../../core/safe-json.ts';
@@ -171,23 +171,35 @@ export function createConversations(deps: ConversationDeps) {
     return page(items, nextCursor);
   }
 
-  async function update(caller: ChatCaller, reference: string, change: UpdateConversation): Promise<Conversation> {
+  /** Of all that it changes slow mode alone is moderation, and for the audit log. */
+  async function update(
+    caller: ChatCaller,
+    reference: string,
+    change: UpdateConversation,
+  ): Promise<Answer<Conversation>> {
     if (change.name !== undefined) assertUsableName(change.name);
     const metadata = change.metadata === undefined ? undefined : checkMetadata(change.metadata);
     const entered = await entries.enter(caller, reference, { scope: 'chat:edit', action: 'read' });
     // Retention deletes history for good: no role has that.
     if (change.retentionDays !== undefined && caller.kind === 'chatToken') fail('SVC_FORBIDDEN');
     const needs = { scope: 'chat:edit', action: 'updateConversation' } as const;
+    let isSlowModeChanged = false;
     await translateDuplicates(() =>
       entries.change(caller, entered.id, needs, async (tx, emit, entry) => {
         const isArchiving = change.status !== undefined && change.status !== entry.status;
         if (isArchiving && entry.role && !roleCan(entry.role, 'archive')) fail('SVC_FORBIDDEN');
         const at = iso(clock.now());
+        const { slowModeSeconds } = change;
+        isSlowModeChanged =
+          slowModeSeconds !== undefined && (await read(tx, caller, entry.id, null)).slowModeSeconds !== slowModeSeconds;
         if (!(await updateConversation(tx, caller, entry.id, { ...change, metadata }, at))) return;
         await emitUpdated(tx, emit, caller, entry, at);
       }),
     );
-    return read(db, caller, entered.id, userOf(caller));
+    const conversation = await read(db, caller, entered.id, userOf(caller));
+    const { slowModeSeconds } = change;
+    const subject = { resourceId: conversation.id, environment: caller.environment, metadata: { slowModeSeconds } };
+    return recorded(conversation, isSlowModeChanged ? subject : null);
   }
 
   async function emitUpdated(

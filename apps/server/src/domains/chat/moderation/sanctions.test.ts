@@ -294,6 +294,16 @@ test('[MOD-8] slow mode: one message a user in that time, exact in a race over p
   const sent = await eve.api.call('sendMessage', { room, body: draft });
   assert.equal((await eve.api.call('sendMessage', { room, body: draft })).id, sent.id);
   await api.call('updateConversation', { room, body: { slowModeSeconds: 0 } });
+  await api.call('updateConversation', { room, body: { slowModeSeconds: 0, metadata: { nothing: 'of that' } } });
+  const { id: projectId, owner } = chat.project;
+  const entries = await owner.api.call('listAuditLogs', { projectId, query: { resourceId: room } });
+  assert.deepEqual(
+    entries.map(({ action, resourceType, metadata }) => [action, resourceType, metadata['slowModeSeconds']]),
+    [
+      ['chat.slow_mode_changed', 'conversation', 0],
+      ['chat.slow_mode_changed', 'conversation', 30],
+    ],
+  );
   await eve.api.call('sendMessage', { room, body: { text: 'at once' } });
   await assertRefused(
     api.call('updateConversation', { room, body: { slowModeSeconds: 21_601 } }),
