@@ -4,8 +4,9 @@ import { createPart, readAll } from '../chat/part.ts';
 import type { SvcError } from '../errors.ts';
 import { createDerivedStore, type Store } from '../store.ts';
 
-export type { ChatReport } from '@parley/contract/types.gen';
+export type { ChatReport, Sanction } from '@parley/contract/types.gen';
 export type { Store } from '../store.ts';
+export { createModeration, type Moderation, type SanctionOptions } from './sanctions.ts';
 
 export interface Report {
   reason: ChatReport['reason'];
