@@ -1,7 +1,9 @@
+import type { PushPreferences, SetPushPreferences } from '@parley/contract/types.gen';
 import { type Credential, createCredential } from '../credential.ts';
 import { baseUrlOf, createHttp, type Http } from '../http.ts';
 import { type Runtime, systemRuntime } from '../runtime.ts';
 
+export type { PushPreferences, QuietHours } from '@parley/contract/types.gen';
 export type { Credential } from '../credential.ts';
 
 /** The options of `Chat` will do: address of the service, and a chat token or how to get one. */
@@ -82,6 +84,19 @@ export async function disablePush(
   await http.call('DELETE', `/v1/chat/devices/${deviceId}`);
   await subscription.unsubscribe();
 }
+
+const PREFERENCES = '/v1/chat/push/preferences';
+
+/** Which messages the user is told of, and when not; null is the default of the environment. */
+export const getPushPreferences = async (options: PushOptions): Promise<PushPreferences> =>
+  (await httpOf(options, systemRuntime).call('GET', PREFERENCES)) as PushPreferences;
+
+/** Holds for all devices of the user. What is left out stays as it is. */
+export const setPushPreferences = async (
+  options: PushOptions,
+  body: Omit<SetPushPreferences, 'userId'>,
+): Promise<PushPreferences> =>
+  (await httpOf(options, systemRuntime).call('PATCH', PREFERENCES, { body })) as PushPreferences;
 
 async function register(http: Http, subscription: PushSubscription): Promise<string> {
   const { endpoint, keys } = subscription.toJSON();
