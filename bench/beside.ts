@@ -24,6 +24,7 @@ const rounds = 6;
 const warmUpRounds = 2;
 /** The share of a core below which a side has nothing left to do, and how long it is looked at: chores run each second. */
 const [idleShare, idleMs] = [0.07, 1_700];
+const looksMax = 100;
 const body = JSON.stringify({ text: 'x'.repeat(200), senderId: 'user-1', clientMessageId: 'c%d' });
 
 interface Side {
@@ -88,11 +89,12 @@ const post = ({ stage: { port, rooms, key } }: Side): Promise<LoadResult> =>
 
 /** Until it does nothing any more: what is left to do must not fall on the other side. */
 async function settle(side: Side): Promise<void> {
-  for (;;) {
+  for (let look = 0; look < looksMax; look++) {
     const spentUs = await side.countCpu();
     await sleep(idleMs);
     if ((await spentUs()) < idleShare * idleMs * 1_000) return;
   }
+  throw new Error('A side does not come to rest.');
 }
 
 async function turnOf(side: Side): Promise<Turn> {
@@ -106,12 +108,16 @@ async function turnOf(side: Side): Promise<Turn> {
 const textOf = ({ perSecond, cpuUs, afterUs }: Turn): string =>
   `${perSecond.toFixed(0)}/s, ${cpuUs.toFixed(0)} µs a message, ${afterUs.toFixed(0)} µs after the crowd`;
 
-const sides = [await open(folder), await open('.')] as const;
+const here = resolve(import.meta.dirname, '..');
+const sides: Side[] = [];
 try {
+  for (const root of [folder, here]) sides.push(await open(root));
   for (let round = 0; round < warmUpRounds; round++) for (const side of sides) await turnOf(side);
   const ratios: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    const [theirs, ours] = [await turnOf(sides[0]), await turnOf(sides[1])];
+    const turns: Turn[] = [];
+    for (const side of sides) turns.push(await turnOf(side));
+    const [theirs, ours] = turns as [Turn, Turn];
     ratios.push(ours.perSecond / theirs.perSecond);
     console.log(`[${round + 1} of ${rounds}] there ${textOf(theirs)}\n         here ${textOf(ours)}`);
   }

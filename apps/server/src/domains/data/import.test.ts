@@ -172,6 +172,9 @@ test('[DATA-8] an import that is repeated adds nothing, and one that goes on add
   await ann.close();
   const after = await stateOf(project);
   assert.deepEqual([after.messageCount, after.row?.['seq'], after.unread['cyd']], [7, 8, 4]);
+  // A send with the id of an imported message is taken for its repeat.
+  const again = { text: 'again', senderId: 'ann', clientMessageId: 'M8' };
+  assert.equal((await project.api.call('sendMessage', { room: 'general', body: again })).text, 'message 8');
   // An id that a client has used meanwhile for a message of its own stays with that one.
   const own = { text: 'live', senderId: 'bob', clientMessageId: 'M9' };
   const { createdAt } = await project.api.call('sendMessage', { room: 'general', body: own });

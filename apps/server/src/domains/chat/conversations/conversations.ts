@@ -171,7 +171,7 @@ export function createConversations(deps: ConversationDeps) {
     return page(items, nextCursor);
   }
 
-  /** Of all that it changes slow mode alone is moderation, and for the audit log. */
+  /** Only a change of slow mode is recorded in the audit log. */
   async function update(
     caller: ChatCaller,
     reference: string,
@@ -183,21 +183,19 @@ export function createConversations(deps: ConversationDeps) {
     // Retention deletes history for good: no role has that.
     if (change.retentionDays !== undefined && caller.kind === 'chatToken') fail('SVC_FORBIDDEN');
     const needs = { scope: 'chat:edit', action: 'updateConversation' } as const;
-    let isSlowModeChanged = false;
-    await translateDuplicates(() =>
+    const { slowModeSeconds } = change;
+    const isSlowModeChanged = await translateDuplicates(() =>
       entries.change(caller, entered.id, needs, async (tx, emit, entry) => {
         const isArchiving = change.status !== undefined && change.status !== entry.status;
         if (isArchiving && entry.role && !roleCan(entry.role, 'archive')) fail('SVC_FORBIDDEN');
         const at = iso(clock.now());
-        const { slowModeSeconds } = change;
-        isSlowModeChanged =
-          slowModeSeconds !== undefined && (await read(tx, caller, entry.id, null)).slowModeSeconds !== slowModeSeconds;
-        if (!(await updateConversation(tx, caller, entry.id, { ...change, metadata }, at))) return;
+        const before = slowModeSeconds === undefined ? undefined : await read(tx, caller, entry.id, null);
+        if (!(await updateConversation(tx, caller, entry.id, { ...change, metadata }, at))) return false;
         await emitUpdated(tx, emit, caller, entry, at);
+        return before?.slowModeSeconds !== slowModeSeconds;
       }),
     );
     const conversation = await read(db, caller, entered.id, userOf(caller));
-    const { slowModeSeconds } = change;
     const subject = { resourceId: conversation.id, environment: caller.environment, metadata: { slowModeSeconds } };
     return recorded(conversation, isSlowModeChanged ? subject : null);
   }

@@ -122,7 +122,7 @@ export interface ImportMessage {
 
 /**
  * Numbered by who holds the lock. Counts, threads and the read marks of senders move as if they had been sent. Their
- * terms are written with those of before: searches of all projects read what is in `search_pending`.
+ * terms are written with those of before: of what is in `search_pending` a search reads every text.
  */
 export async function insertImportedMessages(
   tx: Tx,
@@ -138,7 +138,8 @@ export async function insertImportedMessages(
       insert into messages (conversation_id, position, seq, change, id, type, text, sender_id, sender_role, reply_to,
         thread_root_id, client_message_id, metadata, created_at, edited_at, deleted_at, reply_count, last_reply_at)
       select ${conversationId}, i.position, i.seq, i.position, i.id, i.type, i.text, i."senderId", p.role, i."replyTo",
-        i."threadRootId", case when d.id is null then i."externalId" end, i.metadata, i."createdAt", i."editedAt", i."deletedAt", coalesce(r.total, 0), r.last_at
+        i."threadRootId", case when d.id is null then i."externalId" end, i.metadata, i."createdAt", i."editedAt",
+        i."deletedAt", coalesce(r.total, 0), r.last_at
       from input i cross join (select ${conversationId}::uuid as id) g
       left join conversation_members p on p.conversation_id = ${conversationId} and p.user_id = i."senderId" and p.active
       left join lateral (

@@ -30,7 +30,7 @@ const batchMax = 200;
 const runningMax = 3;
 /** A batch has its own price: a second one runs beside the first when so many wait. */
 const besideMin = 12;
-/** Longer than a batch takes: between two of them nobody waits for a moment. */
+/** Longer than most batches take: between two of them nobody waits for a moment. */
 const crowdedMs = 100;
 /** A batch that takes longer is waiting for a lock: the next need not wait with it. */
 const lateMs = 20;
@@ -75,6 +75,7 @@ export function createGroupCommit<Item, Outcome>(
   });
 
   function admission(): (entry: Entry<Item>) => boolean {
+    if (waiting.size >= besideMin) crowdedAt = clock.elapsed();
     const keys = new Set<string>();
     return (entry) => {
       if (locked.has(lockOf(entry.item))) return false;
@@ -133,11 +134,10 @@ export function createGroupCommit<Item, Outcome>(
   }
 
   return {
-    isCrowded: () => clock.elapsed() - crowdedAt < crowdedMs,
+    isCrowded: () => waiting.size >= besideMin || clock.elapsed() - crowdedAt < crowdedMs,
     async add(item) {
       const entry: Entry<Item> = { item, keys: keysOf(item), taken: new Set() };
       waiting.add(entry);
-      if (waiting.size >= besideMin) crowdedAt = clock.elapsed();
       const result = await batcher.add(entry).catch((error) => {
         waiting.delete(entry);
         return error instanceof BatcherFull

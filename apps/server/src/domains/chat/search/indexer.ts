@@ -24,6 +24,9 @@ const batchMax = 250;
  */
 const yieldingMax = { searched: 5_000, unsearched: 200_000 };
 
+/** Above the bound so many are taken before they are counted again: counting reads all that wait. */
+const surplusMax = 5_000;
+
 interface IndexerDeps {
   db: Db;
   clock: Clock;
@@ -35,6 +38,8 @@ const nameOf = ({ conversationUuid, position }: MessageKey): string => `${conver
 
 /** Writes the terms of messages, behind those who send them. */
 export function createIndexer({ db, clock, sends, search }: IndexerDeps) {
+  let surplus = 0;
+
   function termsOf(message: IndexedMessage, text: string): Terms {
     const { conversationUuid, position, createdAt } = message;
     // A message from a clock that is far ahead is found where searches begin.
@@ -76,7 +81,10 @@ export function createIndexer({ db, clock, sends, search }: IndexerDeps) {
   async function isYielding(): Promise<boolean> {
     if (!sends.isCrowded()) return false;
     const max = search.isUsed() ? yieldingMax.searched : yieldingMax.unsearched;
-    return (await countPending(db, max)) < max;
+    if (surplus <= 0) surplus = (await countPending(db, max + surplusMax)) - max;
+    const isWithin = surplus < 0;
+    surplus -= batchMax;
+    return isWithin;
   }
 
   /**

@@ -75,12 +75,13 @@ const likeAnywhere = (word: string): string => `%${word.replaceAll(/[\\%_]/g, '\
 
 /** False where a text of ASCII lacks one of the folded words. What another text folds to the database does not know. */
 const mayHave = (words: readonly string[]): Sql => sql`
-  (lower(m.text collate "C") like all(${words.map(likeAnywhere)}::text[]) or octet_length(m.text) <> char_length(m.text))`;
+  (lower(m.text collate "C") like all(${words.map(likeAnywhere)}::text[])
+    or octet_length(convert_to(m.text, 'UTF8')) <> char_length(m.text))`;
 
 /**
  * What has no terms yet, as far as it is in the scope and may have the words; `isWhole` is false when more than `limit`
- * waited. A conversation is looked at once, however many of its messages wait. What is said to be `is true` is asked row by
- * row, of a hash table: as a join it could be asked of every pair.
+ * of its conversations waited. A conversation is looked at once, however many of its messages wait. `… is true` keeps the
+ * planner from making a join of a condition, which could compare every message with every conversation.
  */
 export async function readPending(
   db: Reader,
@@ -90,15 +91,15 @@ export async function readPending(
   const { conversations } = scope;
   const named = sql`where (conversation_id in (select unnest(${conversations ?? []}::uuid[]))) is true`;
   const rows = await db.query<Candidate & { total: number }>(sql`
-    with pending as materialized (
-      select conversation_id, position from search_pending ${conversations === null ? empty : named} limit ${limit + 1}),
-    readable as materialized (
-      select c.id from (select distinct conversation_id from pending) k ${conversationOf}
-      where ${isInConversations(scope)})
+    with readable as materialized (
+      select c.id from (select distinct conversation_id from search_pending ${conversations === null ? empty : named}) k
+      ${conversationOf} where ${isInConversations(scope)}),
+    pending as materialized (
+      select conversation_id, position from search_pending
+      where (conversation_id in (select id from readable)) is true limit ${limit + 1})
     select f.*, t.total from (select count(*) as total from pending) t left join (
       select m.conversation_id as "conversationUuid", m.position, m.created_at as "createdAt", m.text
-      from (select distinct conversation_id, position from pending
-            where (conversation_id in (select id from readable)) is true) k ${messageOf}
+      from (select distinct conversation_id, position from pending) k ${messageOf}
       where ${isInMessages(scope)} and ${mayHave(words)}) f on true`);
   const [first] = rows;
   // Without a match there is one row all the same, that of the count.

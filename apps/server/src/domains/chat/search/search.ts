@@ -23,7 +23,7 @@ const termsMax = 16;
 export const bestOfNewest = 200;
 /** Of a user with more conversations the index is not asked for each of them. */
 const namedMax = 200;
-/** Who has searched may search again. */
+/** So long after a search the indexer keeps little waiting: there may be another. */
 const usedMs = 600_000;
 
 export type Search = ReturnType<typeof createSearch>;
