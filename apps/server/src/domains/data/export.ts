@@ -1,5 +1,3 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Limits } from '@parley/contract';
@@ -8,7 +6,7 @@ import type { Db } from '../../core/db.ts';
 import type { ExportPart, Person } from '../../core/personal-data.ts';
 import type { Blobs } from '../../core/ports.ts';
 import type { Files } from './files.ts';
-import { ownerOnly, withFile } from './folder.ts';
+import { readWhole, withFile, writeWhole } from './folder.ts';
 import { noteFile } from './job-store.ts';
 import { type Hold, HopelessJob, type Runner } from './worker.ts';
 
@@ -45,14 +43,14 @@ export function createExport({ db, blobs, clock, limits, files, parts }: ExportD
     if (userId === null) throw new HopelessJob('The user was erased.');
     // Left by an attempt that was killed.
     if (job.blobKey !== null) await blobs.delete(job.blobKey);
-    return withFile(async (path) => {
+    return withFile(async (file) => {
       const count = { lines: 0 };
       const person = { projectId, environment, userId };
-      await pipeline(Readable.from(linesOf(person, hold, count)), createWriteStream(path, ownerOnly));
-      const { size } = await stat(path);
+      await pipeline(Readable.from(linesOf(person, hold, count)), writeWhole(file));
+      const { size } = await file.stat();
       const key = files.newKey(id);
       if (!(await noteFile(db, job, key))) await hold.keep(count.lines);
-      await blobs.write(key, createReadStream(path), size);
+      await blobs.write(key, readWhole(file), size);
       const expiresAt = iso(clock.now() + limits.DATA_EXPORT_SECONDS * 1000);
       return { progress: count.lines, size, expiresAt, discard: () => blobs.delete(key) };
     });

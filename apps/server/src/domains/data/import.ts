@@ -1,10 +1,10 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ImportedConversation } from '@parley/contract';
 import type { Blobs } from '../../core/ports.ts';
 import type { Chat } from '../chat/index.ts';
-import { ownerOnly, withFile } from './folder.ts';
+import { readWhole, withFile, writeWhole } from './folder.ts';
 import type { StoredJob } from './job-store.ts';
 import { type Hold, HopelessJob, type Runner } from './worker.ts';
 
@@ -23,17 +23,17 @@ const newline = 0x0a;
  * it is written; then its conversations are opened. After a kill it begins anew and adds only what is missing.
  */
 export function createImport({ blobs, importer }: ImportDeps): Runner {
-  async function fetchFile({ blobKey }: StoredJob, path: string): Promise<void> {
+  async function fetchFile({ blobKey }: StoredJob, file: FileHandle): Promise<void> {
     const content = blobKey === null ? null : await blobs.read(blobKey);
     if (content === null) throw new HopelessJob('The file is not there any more.');
-    await pipeline(content, createWriteStream(path, ownerOnly));
+    await pipeline(content, writeWhole(file));
   }
 
   type Read = ReturnType<typeof importer.readLine>;
 
-  async function inBatches(path: string, work: (batch: Read[]) => Promise<void>): Promise<void> {
+  async function inBatches(file: FileHandle, work: (batch: Read[]) => Promise<void>): Promise<void> {
     let batch: Read[] = [];
-    for await (const { line, bytes } of linesOf(path)) {
+    for await (const { line, bytes } of linesOf(file)) {
       batch.push(importer.readLine(bytes, line));
       if (batch.length < batchMax) continue;
       await work(batch);
@@ -42,16 +42,16 @@ export function createImport({ blobs, importer }: ImportDeps): Runner {
     await work(batch);
   }
 
-  async function run(job: StoredJob, hold: Hold, path: string): Promise<number> {
+  async function run(job: StoredJob, hold: Hold, file: FileHandle): Promise<number> {
     let progress = 0;
-    await fetchFile(job, path);
-    await inBatches(path, () => hold.keep(0));
-    await inBatches(path, async (batch) => {
+    await fetchFile(job, file);
+    await inBatches(file, () => hold.keep(0));
+    await inBatches(file, async (batch) => {
       await importer.add(job, batch);
       progress += batch.length;
       await hold.keep(progress);
     });
-    await inBatches(path, async (batch) => {
+    await inBatches(file, async (batch) => {
       const conversations = batch.map(({ record }) => record).filter(isConversation);
       if (conversations.length > 0) await importer.open(job, conversations);
       await hold.keep(progress);
@@ -61,7 +61,7 @@ export function createImport({ blobs, importer }: ImportDeps): Runner {
 
   return async (job, hold) => {
     try {
-      return { progress: await withFile((path) => run(job, hold, path)) };
+      return { progress: await withFile((file) => run(job, hold, file)) };
     } catch (error) {
       // What a line says wrongly, no repetition makes right.
       if (error instanceof Error && error.name === 'LineProblem') throw new HopelessJob(error.message);
@@ -72,9 +72,9 @@ export function createImport({ blobs, importer }: ImportDeps): Runner {
 
 const isConversation = (record: { kind: string }): record is ImportedConversation => record.kind === 'conversation';
 
-async function* linesOf(path: string): AsyncGenerator<{ line: number; bytes: Buffer }> {
+async function* linesOf(file: FileHandle): AsyncGenerator<{ line: number; bytes: Buffer }> {
   let line = 0;
-  for await (const bytes of splitLines(createReadStream(path))) {
+  for await (const bytes of splitLines(readWhole(file))) {
     line += 1;
     if (bytes.length > lineBytesMax) throw new HopelessJob(`Line ${line}: it has more than ${lineBytesMax} bytes.`);
     if (bytes.length > 0) yield { line, bytes };
