@@ -48,6 +48,7 @@ test('[DATA-4] [POLL-10] [DASH-99] an export holds what is stored of a user and 
   const sent = await ann.api.call('sendMessage', { room, body: { text: 'mine', attachmentId: attachment.id } });
   const others = await api.call('sendMessage', { room, body: { text: 'not mine', senderId: 'bob' } });
   await ann.api.call('addReaction', { messageId: others.id, body: { emoji: '👍' } });
+  await api.call('addReaction', { messageId: sent.id, body: { emoji: '👍', userId: 'bob' } });
   const poll = { question: 'q', options: ['a', 'b'], anonymous: true };
   const { id: messageId } = await api.call('sendMessage', { room, body: { poll, senderId: 'bob' } });
   for (const [userId, option] of [['ann', 2] as const, ['bob', 1] as const])
@@ -71,6 +72,7 @@ test('[DATA-4] [POLL-10] [DASH-99] an export holds what is stored of a user and 
   assert.equal(await (await fetch(String(of('attachment')['url']))).text(), 'hello');
   assert.deepEqual([of('vote')['messageId'], of('vote')['optionIds']], [messageId, [2]]);
   assert.equal(of('draft')['text'], 'not yet');
+  assert.deepEqual(of('message')['reactions'], [{ emoji: '👍', count: 1 }], 'who reacted is not theirs');
   assert.ok(!JSON.stringify(lines).includes('not mine'));
   assert.equal(job.progress, lines.length - 1);
 

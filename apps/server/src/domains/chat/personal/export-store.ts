@@ -1,4 +1,4 @@
-import type { AttachmentScan } from '@parley/contract';
+import type { AttachmentScan, Message } from '@parley/contract';
 import type { Queryable } from '../../../core/db.ts';
 import { type Person, type Place, placeAfter } from '../../../core/personal-data.ts';
 import { empty, sql } from '../../../core/sql.ts';
@@ -38,7 +38,7 @@ export async function listMessagesOf(db: Queryable, person: Person, place: Place
   const { outer, inner }: MessagePlace = place === null ? { outer: null, inner: null } : JSON.parse(place);
   const { rows: touched, next } = await walkConversations(db, person, outer);
   const ids = touched.filter(({ hasMessages }) => hasMessages).map(({ id }) => id);
-  const rows = await db.query<{ id: string; position: number; message: object }>(sql`
+  const rows = await db.query<{ id: string; position: number; message: Pick<Message, 'reactions'> }>(sql`
     select m.conversation_id as id, m.position, ${messageJson(null)} as message
     from messages m join conversations c on c.id = m.conversation_id
     where m.conversation_id = any(${ids}::uuid[]) and m.sender_id = ${person.userId}
@@ -50,8 +50,17 @@ export async function listMessagesOf(db: Queryable, person: Person, place: Place
     : next === null
       ? null
       : { outer: next, inner: null };
-  return { rows: rows.map(({ message }) => message), next: onwards === null ? null : JSON.stringify(onwards) };
+  return {
+    rows: rows.map(({ message }) => nameless(message)),
+    next: onwards === null ? null : JSON.stringify(onwards),
+  };
 }
+
+/** Who reacted is not the sender's to hand out; their own reactions are lines of their own. */
+const nameless = (message: Pick<Message, 'reactions'>): object => ({
+  ...message,
+  reactions: message.reactions.map(({ emoji, count }) => ({ emoji, count })),
+});
 
 /** What the user voted for; not what others did. */
 export async function listVotesOf(
