@@ -8,7 +8,8 @@ import { addWebhook, settle } from '../../../testkit/clients/webhooks.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { failure } from '../../../testkit/kit/failure.ts';
 import type { TestProject } from '../../../testkit/kit/people.ts';
-import { raw, sql } from '../../core/sql.ts';
+import { placesOf as columnsWith } from '../../../testkit/kit/places-of.ts';
+import { sql } from '../../core/sql.ts';
 
 let service: RoomsService;
 before(async () => {
@@ -19,23 +20,7 @@ after(() => service.stop());
 /** Nothing else in the database looks like it. */
 const newUser = (): string => `user-${randomBytes(8).toString('hex')}`;
 
-/** Every column of every table that holds this text. */
-async function placesOf(text: string): Promise<string[]> {
-  const { db } = service.adapters;
-  const columns = await db.query<{ table: string; column: string }>(sql`
-    select c.table_name as "table", c.column_name as "column" from information_schema.columns c
-    join information_schema.tables t on t.table_name = c.table_name and t.table_schema = c.table_schema
-    where c.table_schema = current_schema() and t.table_type = 'BASE TABLE'
-      and c.data_type in ('text', 'jsonb', 'json', 'character varying', 'ARRAY', 'tsvector')`);
-  assert.ok(columns.length > 150, 'saw too few columns');
-  const found: string[] = [];
-  for (const { table, column } of columns) {
-    const [row] = await db.query<{ count: number }>(sql`
-      select count(*) as count from ${raw(table)} where strpos(${raw(`"${column}"`)}::text, ${text}) > 0`);
-    if ((row?.count ?? 0) > 0) found.push(`${table}.${column}`);
-  }
-  return found.sort();
-}
+const placesOf = (text: string): Promise<string[]> => columnsWith(service.adapters.db, text);
 
 /** Columns that hold ids of users, as their names say. Those of the team are uuids. */
 async function columnsOfUsers(): Promise<string[]> {
