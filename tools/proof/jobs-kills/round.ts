@@ -155,7 +155,7 @@ async function schedule(fleet: ChatFleet, rooms: readonly string[], room: string
   doomed.push(
     fleet.api(1).call('scheduleMessage', { room, body: { text: 'too late', senderId: erased, sendAt: at() } }),
   );
-  const scheduled = await Promise.all(
+  const counted = Promise.all(
     Array.from({ length: scheduledCount }, (_, index) => {
       const target = rooms[index % rooms.length] as string;
       const body = { text: `scheduled ${index}`, sendAt: at() };
@@ -163,7 +163,7 @@ async function schedule(fleet: ChatFleet, rooms: readonly string[], room: string
       return fleet.api(index).call('scheduleMessage', { room: target, body: { ...body, senderId: 'ben' } });
     }),
   );
-  await Promise.all(doomed);
+  const [scheduled] = await Promise.all([counted, ...doomed]);
   return scheduled;
 }
 
