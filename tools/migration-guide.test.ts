@@ -29,7 +29,7 @@ test('[DOCS-8] every call and event that the migration guide names exists', () =
 
   for (const [object, file] of Object.entries(declared)) {
     const source = readFileSync(`packages/client/src/${file}`, 'utf8');
-    const members = named(new RegExp(`\\b(?<!svc\\.)${object}\\.(?!md\\b)(\\w+)`, 'g'));
+    const members = named(new RegExp(`\\b(?<!svc\\.(?:\\w+\\.)*)${object}\\.(?!md\\b)(\\w+)`, 'g'));
     assert.ok(members.length > 0, object);
     for (const member of members.filter((name) => name !== 'on'))
       assert.ok(new RegExp(`\\b${member}\\b[(:?]`).test(source), `${object}.${member}`);
