@@ -348,6 +348,7 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     const empties = {
       rooms: 'No room is open in development',
       chat: 'No conversation in development yet',
+      users: 'No user in development yet',
       moderation: 'Nothing waits for you',
       push: 'No device is registered yet',
       'data-jobs': 'No data job in development yet',

@@ -34,6 +34,7 @@ export async function fillProject(service: RoomsService, project: TestProject): 
   const { webhook, receiver } = await tellSomebody(project);
   const { conversation, socket } = await talk(service, project, room);
   await moderate(service, project, conversation);
+  await plan(service, project, conversation);
   const stream = await goLive(project);
   const alert = await sendTooMuch(service, project);
   return {
@@ -222,11 +223,29 @@ async function moderate(service: RoomsService, { api }: TestProject, { id: room 
   ];
   await api.call('setChatModeration', { body: { wordLists, links: 'moderators' } });
   await api.call('setModerationHook', { body: { url: 'https://backend.example.com/moderate', onFailure: 'closed' } });
+  await api.call('setScanHook', { body: { url: 'https://scanner.example.com/scan' } });
+  await api.call('setLinkPreviews', { body: { enabled: true } });
+  await api.call('deleteUserMessages', { userId: 'mallory' });
   const until = new Date(service.clock.now() + 86_400_000).toISOString();
   await api.call('banFromChat', { userId: 'mallory', body: { reason: 'Advertises in every room' } });
   await api.call('muteInChat', { userId: 'trudy', body: { until } });
   await api.call('putPushDevice', { body: { kind: 'FCM', token: 'token-of-a-telephone-0123456789', userId: 'ada' } });
   await api.call('exportUser', { userId: 'ada' });
+  const record = { name: 'Ada', avatarUrl: 'https://example.com/ada.png', role: 'host', metadata: { team: 'engines' } };
+  await api.call('putChatUser', { userId: 'ada', body: record });
+}
+
+/** A pinned poll with a vote, something to be sent later, slow mode, and two who were stopped. */
+async function plan({ clock }: RoomsService, { api }: TestProject, { id: room }: Conversation): Promise<void> {
+  const poll = { question: 'Retro on Friday?', options: ['Yes', 'No'] };
+  const { id: messageId } = await api.call('sendMessage', { room, body: { poll, senderId: 'ada' } });
+  await api.call('castVote', { messageId, body: { userId: 'grace', optionIds: [1] } });
+  await api.call('pinMessage', { messageId, query: { userId: 'ada' } });
+  const sendAt = new Date(clock.now() + 86_400_000).toISOString();
+  await api.call('scheduleMessage', { room, body: { text: 'Standup in ten minutes', senderId: 'ada', sendAt } });
+  await api.call('updateConversation', { room, body: { slowModeSeconds: 30 } });
+  await api.call('banFromConversation', { room, userId: 'linus', body: { reason: 'Joined under a false name' } });
+  await api.call('muteInConversation', { room, userId: 'grace', body: { until: sendAt } });
 }
 
 /** One stream in each of its states; the running one is given. */

@@ -20,47 +20,7 @@ describe('dashboard tasks', { skip: skipWithoutBrowser() }, () => {
   afterEach(() => kit?.leave());
   after(() => kit?.close());
 
-  test('[DASH-50] no page of chat, and no answer it is made of, holds what somebody wrote', async () => {
-    const canary = 'canary-7f3a91c2';
-    const { api } = project;
-    const { id } = await api.call('createConversation', { body: { name: 'secret', members: ['ada'] } });
-    const { id: messageId } = await api.call('sendMessage', { room: id, body: { text: canary, senderId: 'ada' } });
-    await api.call('editMessage', { messageId, body: { text: `${canary} again`, metadata: { note: canary } } });
-    const visit = await kit.visit({ as: project.owner });
-    const { page } = visit;
-    const answers: Promise<string>[] = [];
-    page.on('response', (response) => {
-      // The stream of changes has no end to wait for.
-      if (/\/v1\/(?!.*\/changes)/.test(response.url())) answers.push(response.text().catch(() => ''));
-    });
-    await visit.open(`/p/${project.id}/chat?env=development`, 'Chat');
-    await page.getByRole('link', { name: 'secret' }).click();
-    for (const tab of ['Messages', 'Presence', 'Members']) {
-      await page.getByRole('tab', { name: tab }).click();
-      await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
-      assert.doesNotMatch(await page.content(), new RegExp(canary), tab);
-    }
-    await page.getByRole('tab', { name: 'Messages' }).click();
-    await page.getByRole('cell', { name: messageId }).waitFor();
-    const { token } = await api.call('mintChatToken', { body: { userId: 'ada' } });
-    const report = { reason: 'spam', note: `he wrote ${canary}` } as const;
-    await kit.service.as(token).call('reportMessage', { messageId, body: report });
-    await page.getByRole('link', { name: 'Moderation' }).click();
-    await page.getByRole('cell', { name: messageId }).waitFor();
-    await page.getByRole('button', { name: 'Resolve the report of ada' }).click();
-    await page.getByRole('dialog').getByText(messageId).waitFor();
-    assert.doesNotMatch(await page.content(), new RegExp(canary), 'Moderation');
-    await page.keyboard.press('Escape');
-    const bodies = await Promise.all(answers);
-    assert.ok(
-      bodies.some((body) => body.includes(messageId)),
-      'the answers were not looked at',
-    );
-    for (const body of bodies) assert.ok(!body.includes(canary), body.slice(0, 200));
-    visit.assertClean();
-  });
-
-  test('[DASH-97] a user is banned and let in again, a report resolved, and a word list and a hook are set; a viewer only looks', async () => {
+  test('[DASH-97] [DASH-103] [DASH-104] a user is banned and let in again, a report resolved, and a word list and a hook are set; a viewer only looks', async () => {
     const { api, id } = project;
     const { id: room } = await api.call('createConversation', { body: { members: ['eve', 'bob'], name: 'noisy' } });
     const { id: messageId } = await api.call('sendMessage', { room, body: { text: 'buy now', senderId: 'eve' } });
@@ -112,6 +72,32 @@ describe('dashboard tasks', { skip: skipWithoutBrowser() }, () => {
     await secret.getByRole('button', { name: 'Done' }).click();
     await page.getByText('refuses messages when it fails').waitFor();
     assert.ok(text.length > 20 && !(await page.content()).includes(text), 'the secret was shown once');
+    await page.getByRole('button', { name: 'Set a scan hook' }).click();
+    await dialog.getByLabel('URL').fill('https://backend.example.com/scan');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await secret.getByLabel('I have stored it').check();
+    await secret.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('keeps files back when it fails').waitFor();
+    const previews = page.getByRole('form', { name: 'Link previews' });
+    await previews.getByLabel('Link previews').selectOption('on');
+    await previews.getByRole('button', { name: 'Save' }).click();
+    await page.locator('.figure', { hasText: 'Link previews' }).getByText('On').waitFor();
+
+    await page.getByRole('tab', { name: 'Deletions' }).click();
+    await page.getByRole('button', { name: 'Delete a user’s messages' }).click();
+    await dialog.getByLabel('User id').fill('eve');
+    await dialog.getByRole('button', { name: 'Delete messages' }).click();
+    await page.getByRole('link', { name: 'eve' }).click();
+    await page.getByRole('button', { name: 'Delete all messages' }).click();
+    // The id is typed, so that it is not of somebody else.
+    await dialog.getByLabel('Type eve to confirm').fill('bob');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('This is not the id of the user.').waitFor();
+    await page.keyboard.press('Escape');
+    await eventually(async () => {
+      const { messages } = await api.call('listMessages', { room });
+      assert.ok(messages.every(({ text }) => text === null));
+    });
     visit.assertClean({ expected: /Failed to load resource/ });
 
     const viewer = await kit.visit({ as: await project.member('VIEWER') });
@@ -121,6 +107,8 @@ describe('dashboard tasks', { skip: skipWithoutBrowser() }, () => {
     await looked.getByRole('tab', { name: 'Rules' }).click();
     await looked.getByRole('cell', { name: '2 words' }).waitFor();
     assert.equal(await looked.getByRole('button', { name: 'New word list' }).count(), 0);
+    await looked.getByRole('tab', { name: 'Deletions' }).click();
+    assert.ok(await looked.getByRole('button', { name: 'Delete a user’s messages' }).isDisabled());
     viewer.assertClean();
   });
 

@@ -228,4 +228,99 @@ describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
     await page.getByRole('heading', { name: 'Metrics', level: 1 }).waitFor();
     assertClean({ expected: /Failed to load resource|dynamically imported/ });
   });
+
+  test('[DASH-50] [DASH-102] no page of chat, and no answer it is made of, holds what somebody wrote', async () => {
+    const canary = 'canary-7f3a91c2';
+    const { api } = project;
+    const { id } = await api.call('createConversation', { body: { name: 'secret', members: ['ada'] } });
+    const { id: messageId } = await api.call('sendMessage', { room: id, body: { text: canary, senderId: 'ada' } });
+    await api.call('editMessage', { messageId, body: { text: `${canary} again`, metadata: { note: canary } } });
+    const poll = { question: canary, options: [`${canary} yes`, `${canary} no`] };
+    await api.call('sendMessage', { room: id, body: { poll, senderId: 'ada' } });
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    await api.call('scheduleMessage', { room: id, body: { text: canary, senderId: 'ada', sendAt } });
+    await api.call('pinMessage', { messageId, query: { userId: 'ada' } });
+    const visit = await kit.visit({ as: project.owner });
+    const { page } = visit;
+    const answers: Promise<string>[] = [];
+    page.on('response', (response) => {
+      // The stream of changes has no end to wait for.
+      if (/\/v1\/(?!.*\/changes)/.test(response.url())) answers.push(response.text().catch(() => ''));
+    });
+    await visit.open(`/p/${project.id}/chat?env=development`, 'Chat');
+    await page.getByRole('link', { name: 'secret' }).click();
+    await page.getByText('1 open, 0 closed, 0 voters').waitFor();
+    for (const tab of ['Messages', 'Presence', 'Sanctions', 'Members']) {
+      await page.getByRole('tab', { name: tab }).click();
+      await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
+      assert.doesNotMatch(await page.content(), new RegExp(canary), tab);
+    }
+    await page.getByRole('tab', { name: 'Messages' }).click();
+    await page.getByRole('cell', { name: messageId }).waitFor();
+    const { token } = await api.call('mintChatToken', { body: { userId: 'ada' } });
+    const report = { reason: 'spam', note: `he wrote ${canary}` } as const;
+    await kit.service.as(token).call('reportMessage', { messageId, body: report });
+    await page.getByRole('link', { name: 'Moderation' }).click();
+    await page.getByRole('cell', { name: messageId }).waitFor();
+    await page.getByRole('button', { name: 'Resolve the report of ada' }).click();
+    await page.getByRole('dialog').getByText(messageId).waitFor();
+    assert.doesNotMatch(await page.content(), new RegExp(canary), 'Moderation');
+    await page.keyboard.press('Escape');
+    const userId = 'eve@example.com/1';
+    const record = { name: canary, avatarUrl: `https://example.com/${canary}`, metadata: { note: canary } };
+    await api.call('putChatUser', { userId, body: { ...record, role: 'coach' } });
+    await api.call('muteInChat', { userId });
+    await page.getByRole('link', { name: 'Users' }).click();
+    await page.getByRole('link', { name: userId }).waitFor();
+    assert.doesNotMatch(await page.content(), new RegExp(canary), 'Users');
+    await page.getByLabel('User id').fill('nobody');
+    await page.getByText('No user has this id').waitFor();
+    // Who has neither a record nor a session is found by their id.
+    await page.getByLabel('User id').fill('ada');
+    await page.getByRole('link', { name: 'ada', exact: true }).click();
+    await page.getByRole('link', { name: 'secret' }).waitFor();
+    await page.getByRole('link', { name: 'Users' }).click();
+    await page.getByRole('link', { name: userId }).click();
+    await page.getByText('coach').waitFor();
+    await page.getByRole('tab', { name: 'Sanctions' }).click();
+    await page.getByRole('button', { name: `Lift for ${userId}` }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Lift' }).click();
+    await page.getByText('Nothing holds for the user in all chat').waitFor();
+    assert.doesNotMatch(await page.content(), new RegExp(canary), 'a user');
+    const bodies = await Promise.all(answers);
+    assert.ok(
+      bodies.some((body) => body.includes(messageId)),
+      'the answers were not looked at',
+    );
+    for (const body of bodies) assert.ok(!body.includes(canary), body.slice(0, 200));
+    visit.assertClean();
+  });
+
+  test('[DASH-40] [DASH-100] [DASH-101] the page of a conversation counts what is planned in it, and lifts a mute by keyboard', async () => {
+    const { api } = project;
+    const { id: room } = await api.call('createConversation', { body: { members: ['eve', 'bob'], name: 'slow' } });
+    await api.call('updateConversation', { room, body: { slowModeSeconds: 90 } });
+    await api.call('muteInConversation', { room, userId: 'eve', body: { reason: 'Too loud' } });
+    const visit = await kit.visit({ as: project.owner });
+    const page = await visit.open(`/p/${project.id}/chat/${room}?env=development`, 'slow');
+    await page.getByText('One message per user every 1 min 30 s').waitFor();
+    await page.getByText('0 of 50').waitFor();
+    await page.getByRole('tab', { name: 'Members' }).focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.getByRole('cell', { name: 'Too loud' }).waitFor();
+    await assertAccessible(page, 'the sanctions of a conversation');
+    const lift = page.getByRole('button', { name: 'Lift for eve' });
+    await lift.focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Lift this mute?' });
+    await dialog.waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    assert.ok(await lift.evaluate((button) => button === document.activeElement), 'the focus goes back');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Lift' }).press('Enter');
+    await page.getByText('Nobody is banned, muted or in the shadow here').waitFor();
+    assert.deepEqual(await api.call('listConversationMutes', { room }), []);
+    visit.assertClean();
+  });
 });

@@ -3,6 +3,7 @@ import { alertRoutes } from './alerts/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { chatBlockRoutes } from './chat/block-routes.ts';
 import { chatDashboardRoutes } from './chat/dashboard-routes.ts';
+import { fileDashboardRoutes } from './chat/file-dashboard-routes.ts';
 import { moderationDashboardRoutes } from './chat/moderation-dashboard-routes.ts';
 import { chatModerationRoutes } from './chat/moderation-routes.ts';
 import { chatRoutes } from './chat/routes.ts';
@@ -40,6 +41,7 @@ export const allRoutes = {
   ...chatBlockRoutes,
   ...chatDashboardRoutes,
   ...moderationDashboardRoutes,
+  ...fileDashboardRoutes,
   ...pushRoutes,
 } as const;
 export type AllRoutes = typeof allRoutes;

@@ -4,6 +4,7 @@ import * as alertSchemas from './alerts/schemas.ts';
 import * as auditSchemas from './audit/schemas.ts';
 import * as attachmentSchemas from './chat/attachment-schemas.ts';
 import * as blockSchemas from './chat/block-schemas.ts';
+import * as chatDashboardSchemas from './chat/dashboard-schemas.ts';
 import * as directSchemas from './chat/direct-schemas.ts';
 import * as draftSchemas from './chat/draft-schemas.ts';
 import * as chatEnums from './chat/enums.ts';
@@ -69,6 +70,7 @@ const exported: Readonly<Record<string, unknown>> = {
   ...inboxSchemas,
   ...searchSchemas,
   ...chatModerationSchemas,
+  ...chatDashboardSchemas,
   ...pushSchemas,
   ...attachmentSchemas,
   ...directSchemas,

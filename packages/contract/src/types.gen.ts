@@ -497,6 +497,33 @@ export interface ChatUserFields {
   metadata?: Record<string, unknown> | null;
 }
 
+export interface ChatUserMetadata {
+  userId: string;
+  hasRecord: boolean;
+  hasName: boolean;
+  hasAvatar: boolean;
+  role: string | null;
+  metadataBytes: number;
+  createdAt: string | null;
+  updatedAt: string | null;
+  isConnected: boolean;
+  lastSeenAt: string | null;
+}
+
+export interface ChatUserOverview {
+  userId: string;
+  hasRecord: boolean;
+  hasName: boolean;
+  hasAvatar: boolean;
+  role: string | null;
+  metadataBytes: number;
+  createdAt: string | null;
+  updatedAt: string | null;
+  isConnected: boolean;
+  lastSeenAt: string | null;
+  sanctions: Sanction[];
+}
+
 export interface ChatUsersQuery {
   limit?: number;
   cursor?: string;
@@ -692,6 +719,47 @@ export interface ConversationMember {
   lastReadAt: string | null;
 }
 
+export interface ConversationOverview {
+  id: string;
+  publicId: string;
+  uuid: string;
+  name: string;
+  type: ConversationType;
+  status: ConversationStatus;
+  roomId: string | null;
+  liveStreamId: string | null;
+  retentionDays: number | null;
+  effectiveRetentionDays: number | null;
+  slowModeSeconds: number;
+  metadata: Record<string, unknown>;
+  memberCount: number;
+  messageCount: number;
+  lastMessageAt: string | null;
+  lastMessageId: string | null;
+  createdAt: string;
+  updatedAt: string;
+  archivedAt: string | null;
+  myRole?: ChatMemberRole | null;
+  unreadCount?: number | null;
+  lastReadMessageId?: string | null;
+  pins: {
+    count: number;
+    max: number;
+  };
+  polls: {
+    open: number;
+    closed: number;
+    voters: number;
+    isCapped: boolean;
+  };
+  scheduled: {
+    waiting: number;
+    failed: number;
+    nextAt: string | null;
+    isCapped: boolean;
+  };
+}
+
 export type ConversationStatus = 'ACTIVE' | 'ARCHIVED' | 'DELETED';
 
 export type ConversationType = 'DIRECT' | 'GROUP' | 'CHANNEL' | 'ROOM';
@@ -816,6 +884,10 @@ export interface DeleteMessages {
 }
 
 export interface DeleteProjectAlertQuery {
+  environment?: string;
+}
+
+export interface DeleteProjectUserMessagesQuery {
   environment?: string;
 }
 
@@ -1039,6 +1111,10 @@ export interface GetProjectCallQuery {
   environment?: string;
 }
 
+export interface GetProjectChatUserQuery {
+  environment?: string;
+}
+
 export interface GetProjectConnectionQuery {
   environment?: string;
 }
@@ -1113,6 +1189,12 @@ export interface HistoryQuery {
 }
 
 export type HookFailure = 'open' | 'closed';
+
+export interface HookSummary {
+  origin: string;
+  timeoutMs: number;
+  onFailure: HookFailure;
+}
 
 export interface IceServer {
   urls: string[];
@@ -1204,12 +1286,6 @@ export interface ListChatConnectionsQuery {
   cursor?: string;
 }
 
-export interface ListChatReportsQuery {
-  limit?: number;
-  cursor?: string;
-  status?: ReportStatus;
-}
-
 export interface ListDataJobsQuery {
   limit?: number;
   cursor?: string;
@@ -1243,6 +1319,12 @@ export interface ListProjectChatBansQuery {
   cursor?: string;
 }
 
+export interface ListProjectChatDeletionsQuery {
+  environment?: string;
+  limit?: number;
+  cursor?: string;
+}
+
 export interface ListProjectChatMutesQuery {
   environment?: string;
   limit?: number;
@@ -1253,6 +1335,13 @@ export interface ListProjectChatShadowsQuery {
   environment?: string;
   limit?: number;
   cursor?: string;
+}
+
+export interface ListProjectChatUsersQuery {
+  environment?: string;
+  limit?: number;
+  cursor?: string;
+  userId?: string;
 }
 
 export interface ListProjectConnectionsQuery {
@@ -1269,12 +1358,19 @@ export interface ListProjectConversationMembersQuery {
   cursor?: string;
 }
 
+export interface ListProjectConversationSanctionsQuery {
+  environment?: string;
+  limit?: number;
+  cursor?: string;
+}
+
 export interface ListProjectConversationsQuery {
   environment?: string;
   limit?: number;
   cursor?: string;
   name?: string;
   type?: ConversationType;
+  userId?: string;
 }
 
 export interface ListProjectDataJobsQuery {
@@ -1580,12 +1676,24 @@ export interface ModerationOverview {
   links: LinkPolicy;
   updatedAt: string | null;
   hook: ModerationHook | null;
+  scan: ModerationHook | null;
+  linkPreviews: boolean;
 }
 
 export interface ModerationSettings {
   wordLists: WordList[];
   links: LinkPolicy;
   updatedAt: string | null;
+}
+
+export interface ModerationSummary {
+  wordLists: Array<{
+    name: string;
+    action: WordAction;
+    words: number;
+    patterns: number;
+  }>;
+  links: LinkPolicy;
 }
 
 export interface MuteProjectChatUserQuery {
@@ -2076,6 +2184,10 @@ export interface RemoveProjectParticipantQuery {
   revokeTokens?: boolean;
 }
 
+export interface RemoveProjectScanHookQuery {
+  environment?: string;
+}
+
 export interface RemovedParticipant {
   identity: string;
   sessionId: string;
@@ -2110,6 +2222,13 @@ export interface ReportMetadata {
 export type ReportReason = 'spam' | 'harassment' | 'hate' | 'violence' | 'sexual' | 'illegal' | 'other';
 
 export type ReportStatus = 'OPEN' | 'RESOLVED';
+
+export interface ReportsQuery {
+  limit?: number;
+  cursor?: string;
+  status?: ReportStatus;
+  conversation?: string;
+}
 
 export interface RequestAttachment {
   filename: string;
@@ -2248,6 +2367,10 @@ export interface RoomSession {
 export type RoomStatus = 'ACTIVE' | 'CLOSED';
 
 export interface RotateProjectModerationHookQuery {
+  environment?: string;
+}
+
+export interface RotateProjectScanHookQuery {
   environment?: string;
 }
 
@@ -2490,11 +2613,19 @@ export interface SetModeration {
   links?: LinkPolicy;
 }
 
+export interface SetProjectLinkPreviewsQuery {
+  environment?: string;
+}
+
 export interface SetProjectModerationHookQuery {
   environment?: string;
 }
 
 export interface SetProjectModerationQuery {
+  environment?: string;
+}
+
+export interface SetProjectScanHookQuery {
   environment?: string;
 }
 
@@ -2660,11 +2791,23 @@ export interface UnbanProjectChatUserQuery {
   environment?: string;
 }
 
+export interface UnbanProjectConversationUserQuery {
+  environment?: string;
+}
+
 export interface UnmuteProjectChatUserQuery {
   environment?: string;
 }
 
+export interface UnmuteProjectConversationUserQuery {
+  environment?: string;
+}
+
 export interface UnshadowProjectChatUserQuery {
+  environment?: string;
+}
+
+export interface UnshadowProjectConversationUserQuery {
   environment?: string;
 }
 
@@ -3140,6 +3283,16 @@ export interface EventRecords {
   'user.messages_deleted': {
   deletion: ChatDeletion;
 };
+  'moderation.updated': {
+  settings: ModerationSummary;
+  at: string;
+};
+  'moderation_hook.updated': {
+  asked: 'message.pre_send' | 'attachment.scan';
+  action: 'set' | 'rotated' | 'removed';
+  hook: HookSummary | null;
+  at: string;
+};
   'attachment.scanned': AttachmentScanned;
   'webhook.disabled': {
   webhookId: string;
@@ -3455,7 +3608,7 @@ export interface RouteRecords {
   rotateModerationHook: { input: {}; answer: NewModerationHook };
   removeModerationHook: { input: {}; answer: undefined };
   reportMessage: { input: { messageId: string; body: ReportMessage }; answer: ChatReport };
-  listChatReports: { input: { query?: ListChatReportsQuery }; answer: ChatReport[] };
+  listChatReports: { input: { query?: ReportsQuery }; answer: ChatReport[] };
   getChatReport: { input: { reportId: string }; answer: ChatReport };
   resolveChatReport: { input: { reportId: string; body: ResolveReport }; answer: ChatReport };
   deleteUserMessages: { input: { userId: string; body?: Partial<DeleteMessages> }; answer: ChatDeletion };
@@ -3466,9 +3619,11 @@ export interface RouteRecords {
   getChatOverview: { input: { projectId: string; query?: GetChatOverviewQuery }; answer: ChatOverview };
   listChatConnections: { input: { projectId: string; query?: ListChatConnectionsQuery }; answer: ChatConnection[] };
   listProjectConversations: { input: { projectId: string; query?: ListProjectConversationsQuery }; answer: Conversation[] };
-  getProjectConversation: { input: { projectId: string; conversationId: string; query?: GetProjectConversationQuery }; answer: Conversation };
+  getProjectConversation: { input: { projectId: string; conversationId: string; query?: GetProjectConversationQuery }; answer: ConversationOverview };
   listProjectConversationMembers: { input: { projectId: string; conversationId: string; query?: ListProjectConversationMembersQuery }; answer: ConversationMember[] };
   listProjectMessages: { input: { projectId: string; conversationId: string; query?: ListProjectMessagesQuery }; answer: MessageMetadata[] };
+  listProjectChatUsers: { input: { projectId: string; query?: ListProjectChatUsersQuery }; answer: ChatUserMetadata[] };
+  getProjectChatUser: { input: { projectId: string; userId: string; query?: GetProjectChatUserQuery }; answer: ChatUserOverview };
   listProjectPresence: { input: { projectId: string; conversationId: string; query?: ListProjectPresenceQuery }; answer: Presence[] };
   listProjectChatBans: { input: { projectId: string; query?: ListProjectChatBansQuery }; answer: Sanction[] };
   banProjectChatUser: { input: { projectId: string; userId: string; query?: BanProjectChatUserQuery; body?: Partial<ImposeSanction> }; answer: Sanction };
@@ -3479,13 +3634,23 @@ export interface RouteRecords {
   listProjectChatShadows: { input: { projectId: string; query?: ListProjectChatShadowsQuery }; answer: Sanction[] };
   shadowProjectChatUser: { input: { projectId: string; userId: string; query?: ShadowProjectChatUserQuery; body?: Partial<ImposeSanction> }; answer: Sanction };
   unshadowProjectChatUser: { input: { projectId: string; userId: string; query?: UnshadowProjectChatUserQuery }; answer: undefined };
+  listProjectConversationSanctions: { input: { projectId: string; conversationId: string; query?: ListProjectConversationSanctionsQuery }; answer: Sanction[] };
+  unbanProjectConversationUser: { input: { projectId: string; conversationId: string; userId: string; query?: UnbanProjectConversationUserQuery }; answer: undefined };
+  unmuteProjectConversationUser: { input: { projectId: string; conversationId: string; userId: string; query?: UnmuteProjectConversationUserQuery }; answer: undefined };
+  unshadowProjectConversationUser: { input: { projectId: string; conversationId: string; userId: string; query?: UnshadowProjectConversationUserQuery }; answer: undefined };
   getProjectModeration: { input: { projectId: string; query?: GetProjectModerationQuery }; answer: ModerationOverview };
   setProjectModeration: { input: { projectId: string; query?: SetProjectModerationQuery; body?: SetModeration }; answer: ModerationSettings };
   setProjectModerationHook: { input: { projectId: string; query?: SetProjectModerationHookQuery; body: SetHook }; answer: NewModerationHook };
   rotateProjectModerationHook: { input: { projectId: string; query?: RotateProjectModerationHookQuery }; answer: NewModerationHook };
   removeProjectModerationHook: { input: { projectId: string; query?: RemoveProjectModerationHookQuery }; answer: undefined };
+  deleteProjectUserMessages: { input: { projectId: string; userId: string; query?: DeleteProjectUserMessagesQuery; body?: Partial<DeleteMessages> }; answer: ChatDeletion };
+  listProjectChatDeletions: { input: { projectId: string; query?: ListProjectChatDeletionsQuery }; answer: ChatDeletion[] };
   listProjectReports: { input: { projectId: string; query?: ListProjectReportsQuery }; answer: ReportMetadata[] };
   resolveProjectReport: { input: { projectId: string; reportId: string; query?: ResolveProjectReportQuery; body: ResolveReport }; answer: ReportMetadata };
+  setProjectScanHook: { input: { projectId: string; query?: SetProjectScanHookQuery; body: SetScanHook }; answer: NewModerationHook };
+  rotateProjectScanHook: { input: { projectId: string; query?: RotateProjectScanHookQuery }; answer: NewModerationHook };
+  removeProjectScanHook: { input: { projectId: string; query?: RemoveProjectScanHookQuery }; answer: undefined };
+  setProjectLinkPreviews: { input: { projectId: string; query?: SetProjectLinkPreviewsQuery; body: LinkPreviewSettings }; answer: LinkPreviewSettings };
   listPushDevices: { input: { query?: ForUser }; answer: PushDevice[] };
   putPushDevice: { input: { body: PutPushDevice }; answer: PushDevice };
   deletePushDevice: { input: { deviceId: string }; answer: undefined };

@@ -1,4 +1,4 @@
-import type { Conversation } from '@parley/contract';
+import type { ConversationOverview } from '@parley/contract';
 import { Link } from 'wouter';
 import { useProject } from '../frame/project.tsx';
 import { t } from '../i18n/t.ts';
@@ -6,10 +6,11 @@ import { CopyId } from '../kit/copy.tsx';
 import { Facts } from '../kit/facts.tsx';
 import { count } from '../kit/numbers.ts';
 import { Ago, Time } from '../kit/time.tsx';
+import { partsOf } from './conversation-parts.tsx';
 import { retentionWords, typeWord } from './words.tsx';
 
 /** What is known of a conversation without reading it. */
-export function ConversationFacts({ conversation }: { conversation: Conversation }) {
+export function ConversationFacts({ conversation }: { conversation: ConversationOverview }) {
   const { to } = useProject();
   const { roomId, liveStreamId, lastMessageAt, archivedAt } = conversation;
   return (
@@ -29,6 +30,7 @@ export function ConversationFacts({ conversation }: { conversation: Conversation
             <Ago key="l" at={lastMessageAt} />
           ),
         ],
+        ...partsOf(conversation),
         [t('chat.kept'), retentionWords(conversation)],
         ...(roomId === null
           ? []

@@ -1,13 +1,14 @@
-import type { Conversation } from '@parley/contract';
+import type { ConversationOverview } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from 'wouter';
 import { useApi } from '../data/services.tsx';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
-import { t } from '../i18n/t.ts';
 import { useAnnounced } from '../kit/live.tsx';
 import { Tabs } from '../kit/tabs.tsx';
+import { ConversationSanctions } from '../moderation/conversation-sanctions.tsx';
+import { t } from '../moderation/texts.ts';
 import { ConversationFacts } from './conversation-facts.tsx';
 import { MemberTable } from './member-table.tsx';
 import { MessageTable } from './message-table.tsx';
@@ -32,7 +33,7 @@ export default function ConversationPage() {
   );
 }
 
-function ConversationBody({ conversation }: { conversation: Conversation }) {
+function ConversationBody({ conversation }: { conversation: ConversationOverview }) {
   useAnnounced(t('chat.messages', { count: conversation.messageCount }));
   const { id } = conversation;
   return (
@@ -46,6 +47,11 @@ function ConversationBody({ conversation }: { conversation: Conversation }) {
           { id: 'members', label: t('words.members'), panel: () => <MemberTable conversationId={id} /> },
           { id: 'messages', label: t('words.messages'), panel: () => <MessageTable conversationId={id} /> },
           { id: 'presence', label: t('chat.presence'), panel: () => <PresenceTable conversationId={id} /> },
+          {
+            id: 'sanctions',
+            label: t('moderation.sanctions'),
+            panel: () => <ConversationSanctions conversationId={id} />,
+          },
         ]}
       />
     </>

@@ -8,6 +8,7 @@ import { Badge } from '../kit/badge.tsx';
 import type { Column } from '../kit/table.tsx';
 import { Ago, Time } from '../kit/time.tsx';
 import { chatKeys } from './queries.ts';
+import { UserLink } from './user-link.tsx';
 import { roleWord } from './words.tsx';
 
 export function MemberTable({ conversationId }: { conversationId: string }) {
@@ -36,7 +37,7 @@ export function MemberTable({ conversationId }: { conversationId: string }) {
 }
 
 const columns = (): readonly Column<ConversationMember>[] => [
-  { head: t('words.user'), cell: ({ userId }) => <strong className="mono">{userId}</strong> },
+  { head: t('words.user'), cell: ({ userId }) => <UserLink id={userId} /> },
   { head: t('words.role'), cell: ({ role }) => roleWord(role) },
   {
     head: t('words.state'),

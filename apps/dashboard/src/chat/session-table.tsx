@@ -11,6 +11,7 @@ import { count } from '../kit/numbers.ts';
 import type { Column } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { chatKeys } from './queries.ts';
+import { UserLink } from './user-link.tsx';
 
 /** Chat sockets, newest first: those that are open and those that were. */
 export function SessionTable() {
@@ -35,7 +36,7 @@ export function SessionTable() {
 }
 
 const columns = (): readonly Column<ChatConnection>[] => [
-  { head: t('words.user'), cell: ({ userId }) => <strong className="mono">{userId}</strong> },
+  { head: t('words.user'), cell: ({ userId }) => <UserLink id={userId} /> },
   {
     head: t('words.state'),
     cell: ({ disconnectedAt, closeCode }) =>

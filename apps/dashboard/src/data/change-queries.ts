@@ -9,7 +9,7 @@ const shownBy: Readonly<Record<ChangeKind, readonly string[]>> = {
   // Viewers of a stream are participants of its room.
   rooms: ['rooms', 'room', 'room-connections', 'streams', 'stream'],
   streams: ['streams', 'stream'],
-  chat: ['chat-overview', 'conversations', 'conversation', 'chat-sessions', 'moderation', 'push', 'data-jobs'],
+  chat: ['chat-overview', 'conversations', 'conversation', 'chat-sessions', 'users', 'moderation', 'push', 'data-jobs'],
   connections: ['calls', 'call', 'connections', 'connection', 'room-connections', 'metrics', 'usage'],
   errors: ['errors', 'error', 'connection', 'metrics'],
   requests: ['requests', 'request'],

@@ -46,6 +46,15 @@ export const pages: readonly PageRow[] = [
     detail: { path: ':conversationId', component: lazy(() => import('../chat/conversation-page.tsx')) },
   },
   {
+    path: 'users',
+    label: 'page.users',
+    group: 'build',
+    letter: 'n',
+    icon: 'M8 7.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5M3 13.5c.5-2.6 2.4-4 5-4s4.5 1.4 5 4',
+    component: lazy(() => import('../users/users-page.tsx')),
+    detail: { path: ':userId', component: lazy(() => import('../users/user-page.tsx')) },
+  },
+  {
     path: 'moderation',
     label: 'page.moderation',
     group: 'build',

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
 import type { Explained } from '../data/errors.ts';
 import { t } from '../i18n/t.ts';
 import { Button } from './button.tsx';
@@ -23,7 +23,8 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, isSticky = false, isBare = false, ...look }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
+  // Not an effect that runs later: it has to close while it is in the page, or the focus does not go back.
+  useLayoutEffect(() => {
     const dialog = ref.current;
     if (dialog && !dialog.open) dialog.showModal();
     return () => dialog?.close();

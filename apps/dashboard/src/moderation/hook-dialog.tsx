@@ -6,31 +6,35 @@ import { SelectField, TextField } from '../kit/field.tsx';
 import { useForm } from '../kit/form.ts';
 import { FormDialog } from '../kit/form-dialog.tsx';
 import { urlProblem } from '../webhooks/create-webhook.tsx';
+import { type HookKind, hookKinds } from './hook-kinds.ts';
 import { t } from './texts.ts';
 
-const isTimeout = (text: string): boolean => /^\d{3,4}$/.test(text) && Number(text) >= 100 && Number(text) <= 1_500;
+const isTimeout = (text: string, max: number): boolean =>
+  /^\d{3,5}$/.test(text) && Number(text) >= 100 && Number(text) <= max;
 
-/** Where messages are shown to before they are stored, and what holds while nobody answers there. */
+/** Who is asked, and what holds while nobody answers there. */
 export function HookDialog(props: {
+  kind: HookKind;
   hook: ModerationHook | null;
   onClose: () => void;
   onStored: (hook: NewModerationHook) => Promise<void>;
 }) {
   const api = useApi();
   const { hook, onClose, onStored } = props;
+  const { routes, timeout, failure, what, setFor } = hookKinds[props.kind];
   const { project, environment } = useProject();
   const form = useForm({
     initial: {
       url: hook?.url ?? '',
-      timeoutMs: String(hook?.timeoutMs ?? 1_000),
-      onFailure: (hook?.onFailure ?? 'open') as string,
+      timeoutMs: String(hook?.timeoutMs ?? timeout.default),
+      onFailure: (hook?.onFailure ?? failure.default) as string,
     },
     check: ({ url, timeoutMs }) => ({
       url: urlProblem(url),
-      ...(!isTimeout(timeoutMs.trim()) && { timeoutMs: t('moderation.enterTimeout') }),
+      ...(!isTimeout(timeoutMs.trim(), timeout.max) && { timeoutMs: t(timeout.wrong) }),
     }),
     submit: ({ url, timeoutMs, onFailure }) =>
-      api.call('setProjectModerationHook', {
+      api.call(routes.set, {
         projectId: project.id,
         query: { environment },
         // The select offers exactly these two.
@@ -45,13 +49,13 @@ export function HookDialog(props: {
   });
   return (
     <FormDialog
-      title={t('moderation.setHookFor', { environment: environmentName(environment) })}
+      title={t(setFor, { environment: environmentName(environment) })}
       isWide
       onClose={onClose}
       form={form}
       action={t('words.save')}
     >
-      <p className="muted">{t('moderation.whatHook')}</p>
+      <p className="muted">{t(what)}</p>
       <TextField
         label="URL"
         type="url"
@@ -63,7 +67,7 @@ export function HookDialog(props: {
       />
       <TextField
         label={t('moderation.timeoutLabel')}
-        hint={t('moderation.timeoutHint')}
+        hint={t(timeout.hint)}
         inputMode="numeric"
         autoComplete="off"
         {...form.field('timeoutMs')}
@@ -71,8 +75,8 @@ export function HookDialog(props: {
       <SelectField
         label={t('moderation.onFailure')}
         options={[
-          { value: 'open', label: t('moderation.failOpen') },
-          { value: 'closed', label: t('moderation.failClosed') },
+          { value: 'open', label: t(failure.open) },
+          { value: 'closed', label: t(failure.closed) },
         ]}
         {...form.field('onFailure')}
       />

@@ -9,39 +9,38 @@ import { EmptyState } from '../kit/empty-state.tsx';
 import { Facts } from '../kit/facts.tsx';
 import { SecretDialog } from '../kit/secret-dialog.tsx';
 import { HookDialog } from './hook-dialog.tsx';
+import { type HookKind, hookKinds } from './hook-kinds.ts';
 import { useDone } from './queries.ts';
 import { t, withNodes } from './texts.ts';
 
 type Opened = 'set' | 'rotate' | 'remove' | NewModerationHook;
 
-/** Who is asked before a message is stored. */
-export function HookPanel({ hook }: { hook: ModerationHook | null }) {
+/** Who is asked before a message is stored, or before a file can be fetched. */
+export function HookPanel({ kind, hook }: { kind: HookKind; hook: ModerationHook | null }) {
   const { may } = useProject();
   const done = useDone();
   const [opened, setOpened] = useState<Opened | null>(null);
   const close = () => setOpened(null);
   const mayManage = may('chat:manage');
+  const { title, none, what, set, change, variable } = hookKinds[kind];
   /** A secret that was just made is shown; without one it was made before. */
   async function stored(answer: NewModerationHook): Promise<void> {
     await done(t('moderation.hookSaved'));
     setOpened(answer.secret === null ? null : answer);
   }
   return (
-    <section className="panel stack" aria-labelledby="hook">
-      <h2 id="hook">{t('moderation.hook')}</h2>
+    <section className="panel stack" aria-labelledby={`hook-${kind}`}>
+      <h2 id={`hook-${kind}`}>{t(title)}</h2>
       {hook === null ? (
-        <EmptyState
-          title={t('moderation.noHook')}
-          action={mayManage && <Button onClick={() => setOpened('set')}>{t('moderation.setHook')}</Button>}
-        >
-          <p>{t('moderation.whatHook')}</p>
+        <EmptyState title={t(none)} action={mayManage && <Button onClick={() => setOpened('set')}>{t(set)}</Button>}>
+          <p>{t(what)}</p>
         </EmptyState>
       ) : (
         <>
-          <HookFacts hook={hook} />
+          <HookFacts kind={kind} hook={hook} />
           {mayManage && (
             <div className="row">
-              <Button onClick={() => setOpened('set')}>{t('moderation.change')}</Button>
+              <Button onClick={() => setOpened('set')}>{t(change)}</Button>
               <Button onClick={() => setOpened('rotate')}>{t('webhooks.rotate')}</Button>
               <Button variant="danger" onClick={() => setOpened('remove')}>
                 {t('moderation.removeHook')}
@@ -50,15 +49,15 @@ export function HookPanel({ hook }: { hook: ModerationHook | null }) {
           )}
         </>
       )}
-      {opened === 'set' && <HookDialog hook={hook} onClose={close} onStored={stored} />}
-      {opened === 'rotate' && <RotateDialog onClose={close} onStored={stored} />}
-      {opened === 'remove' && hook && <RemoveHookDialog hook={hook} onClose={close} />}
+      {opened === 'set' && <HookDialog kind={kind} hook={hook} onClose={close} onStored={stored} />}
+      {opened === 'rotate' && <RotateDialog kind={kind} onClose={close} onStored={stored} />}
+      {opened === 'remove' && hook && <RemoveHookDialog kind={kind} hook={hook} onClose={close} />}
       {typeof opened === 'object' && opened?.secret && (
         <SecretDialog
           title={t('webhooks.signingSecret')}
           secret={opened.secret}
           secretLabel={t('webhooks.secret')}
-          copies={[[t('webhooks.copyEnv'), `SVC_HOOK_SECRET=${opened.secret}`]]}
+          copies={[[t('webhooks.copyEnv'), `${variable}=${opened.secret}`]]}
           onClose={close}
         >
           <p>{withNodes('moderation.signedWith', { url: <strong className="url">{opened.url}</strong> })}</p>
@@ -68,7 +67,13 @@ export function HookPanel({ hook }: { hook: ModerationHook | null }) {
   );
 }
 
-const HookFacts = ({ hook: { url, timeoutMs, onFailure, secretHint } }: { hook: ModerationHook }) => (
+const HookFacts = ({
+  kind,
+  hook: { url, timeoutMs, onFailure, secretHint },
+}: {
+  kind: HookKind;
+  hook: ModerationHook;
+}) => (
   <Facts
     rows={[
       [
@@ -78,7 +83,7 @@ const HookFacts = ({ hook: { url, timeoutMs, onFailure, secretHint } }: { hook: 
         </span>,
       ],
       [t('moderation.timeout'), t('moderation.timeoutValue', { value: timeoutMs })],
-      [t('moderation.onFailure'), t(onFailure === 'open' ? 'moderation.failOpen' : 'moderation.failClosed')],
+      [t('moderation.onFailure'), t(hookKinds[kind].failure[onFailure])],
       [
         t('webhooks.signingSecret'),
         withNodes('moderation.secretEnds', {
@@ -93,11 +98,15 @@ const HookFacts = ({ hook: { url, timeoutMs, onFailure, secretHint } }: { hook: 
   />
 );
 
-function RotateDialog(props: { onClose: () => void; onStored: (hook: NewModerationHook) => Promise<void> }) {
+function RotateDialog(props: {
+  kind: HookKind;
+  onClose: () => void;
+  onStored: (hook: NewModerationHook) => Promise<void>;
+}) {
   const api = useApi();
   const { project, environment } = useProject();
   const rotate = useAction(
-    () => api.call('rotateProjectModerationHook', { projectId: project.id, query: { environment } }),
+    () => api.call(hookKinds[props.kind].routes.rotate, { projectId: project.id, query: { environment } }),
     { onDone: props.onStored },
   );
   return (
@@ -114,12 +123,12 @@ function RotateDialog(props: { onClose: () => void; onStored: (hook: NewModerati
   );
 }
 
-function RemoveHookDialog({ hook, onClose }: { hook: ModerationHook; onClose: () => void }) {
+function RemoveHookDialog({ kind, hook, onClose }: { kind: HookKind; hook: ModerationHook; onClose: () => void }) {
   const api = useApi();
   const done = useDone();
   const { project, environment } = useProject();
   const remove = useAction(
-    () => api.call('removeProjectModerationHook', { projectId: project.id, query: { environment } }),
+    () => api.call(hookKinds[kind].routes.remove, { projectId: project.id, query: { environment } }),
     {
       onDone: async () => {
         await done(t('moderation.hookRemoved'));
@@ -136,7 +145,7 @@ function RemoveHookDialog({ hook, onClose }: { hook: ModerationHook; onClose: ()
       onConfirm={() => void remove.run(undefined)}
       onClose={onClose}
     >
-      <p>{withNodes('moderation.removeHookExplained', { url: <strong className="url">{hook.url}</strong> })}</p>
+      <p>{withNodes(hookKinds[kind].removed, { url: <strong className="url">{hook.url}</strong> })}</p>
     </ConfirmDialog>
   );
 }

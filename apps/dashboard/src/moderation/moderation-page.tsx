@@ -7,6 +7,7 @@ import { QueryView } from '../frame/query-view.tsx';
 import { Figures } from '../kit/figure.tsx';
 import { count } from '../kit/numbers.ts';
 import { Tabs } from '../kit/tabs.tsx';
+import { DeletionTable } from './deletion-table.tsx';
 import { moderationQuery } from './queries.ts';
 import { ReportTable } from './report-table.tsx';
 import { Rules } from './rules.tsx';
@@ -25,7 +26,7 @@ export default function ModerationPage() {
 }
 
 function Desk({ overview }: { overview: ModerationOverview }) {
-  const { wordLists, links, hook } = overview;
+  const { wordLists, links, hook, scan, linkPreviews } = overview;
   return (
     <>
       <Figures
@@ -42,6 +43,15 @@ function Desk({ overview }: { overview: ModerationOverview }) {
             value: t(hook === null ? 'moderation.hookNone' : 'moderation.hookSet'),
             note: hook && t(hook.onFailure === 'open' ? 'moderation.opensOnFailure' : 'moderation.closesOnFailure'),
           },
+          {
+            label: t('moderation.scan'),
+            value: t(scan === null ? 'moderation.hookNone' : 'moderation.hookSet'),
+            note: scan && t(scan.onFailure === 'open' ? 'moderation.scanOpens' : 'moderation.scanCloses'),
+          },
+          {
+            label: t('moderation.previews'),
+            value: t(linkPreviews ? 'moderation.previewsOn' : 'moderation.previewsOff'),
+          },
         ]}
       />
       <Tabs
@@ -51,6 +61,7 @@ function Desk({ overview }: { overview: ModerationOverview }) {
           { id: 'bans', label: t('moderation.bans'), panel: () => <SanctionTable key="BAN" kind="BAN" /> },
           { id: 'mutes', label: t('moderation.mutes'), panel: () => <SanctionTable key="MUTE" kind="MUTE" /> },
           { id: 'shadows', label: t('moderation.shadows'), panel: () => <SanctionTable key="SHADOW" kind="SHADOW" /> },
+          { id: 'deletions', label: t('moderation.deletions'), panel: () => <DeletionTable /> },
           { id: 'rules', label: t('moderation.rules'), panel: () => <Rules overview={overview} /> },
         ]}
       />

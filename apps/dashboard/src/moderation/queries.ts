@@ -4,6 +4,7 @@ import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import { untilTold } from '../data/queries.ts';
 import { useProject } from '../frame/project.tsx';
 import { useToast } from '../kit/toast.tsx';
+import { userKeys } from '../users/queries.ts';
 
 export const moderationKeys = {
   all: (projectId: string) => ['project', projectId, 'moderation'] as const,
@@ -13,6 +14,10 @@ export const moderationKeys = {
     ['project', projectId, 'moderation', environment, 'reports', status] as const,
   sanctions: (projectId: string, environment: Environment, kind: SanctionKind) =>
     ['project', projectId, 'moderation', environment, kind] as const,
+  deletions: (projectId: string, environment: Environment) =>
+    ['project', projectId, 'moderation', environment, 'deletions'] as const,
+  inConversation: (projectId: string, environment: Environment, conversationId: string) =>
+    ['project', projectId, 'moderation', environment, 'in', conversationId] as const,
 };
 
 export const moderationQuery = (api: Api, projectId: string, environment: Environment) =>
@@ -28,7 +33,9 @@ export function useDone(): (says: string) => Promise<void> {
   const toast = useToast();
   const { project } = useProject();
   return async (says) => {
-    await client.invalidateQueries({ queryKey: moderationKeys.all(project.id) });
+    await Promise.all(
+      [moderationKeys, userKeys].map((keys) => client.invalidateQueries({ queryKey: keys.all(project.id) })),
+    );
     toast(says);
   };
 }

@@ -20,33 +20,84 @@ export function Rules({ overview }: { overview: ModerationOverview }) {
       {!may('chat:manage') && <p className="muted">{askFor('chat:manage')}</p>}
       <WordListPanel lists={overview.wordLists} />
       <LinksPanel key={overview.links} links={overview.links} />
-      <HookPanel hook={overview.hook} />
+      <HookPanel kind="send" hook={overview.hook} />
+      <HookPanel kind="scan" hook={overview.scan} />
+      <PreviewsPanel key={String(overview.linkPreviews)} isOn={overview.linkPreviews} />
     </div>
   );
 }
 
 function LinksPanel({ links }: Pick<ModerationOverview, 'links'>) {
-  const { may } = useProject();
+  const change = useChangeSettings(useApi());
+  return (
+    <ChoicePanel
+      name="links"
+      title={t('moderation.links')}
+      hint={t('moderation.linksHint')}
+      options={Object.entries(linkLabels).map(([value, label]) => ({ value, label: t(label) }))}
+      chosen={links}
+      // The select offers exactly the rules.
+      save={(value) => change(({ wordLists }) => ({ wordLists, links: value as typeof links }))}
+      saved={t('moderation.linksSaved')}
+    />
+  );
+}
+
+function PreviewsPanel({ isOn }: { isOn: boolean }) {
+  const { project, environment } = useProject();
   const api = useApi();
-  const change = useChangeSettings(api);
+  return (
+    <ChoicePanel
+      name="previews"
+      title={t('moderation.previews')}
+      hint={t('moderation.previewsHint')}
+      options={[
+        { value: 'on', label: t('moderation.previewsOn') },
+        { value: 'off', label: t('moderation.previewsOff') },
+      ]}
+      chosen={isOn ? 'on' : 'off'}
+      save={(value) =>
+        api.call('setProjectLinkPreviews', {
+          projectId: project.id,
+          query: { environment },
+          body: { enabled: value === 'on' },
+        })
+      }
+      saved={t('moderation.previewsSaved')}
+    />
+  );
+}
+
+interface ChoicePanelProps {
+  name: string;
+  title: string;
+  hint: string;
+  options: readonly { value: string; label: string }[];
+  chosen: string;
+  save: (value: string) => Promise<unknown>;
+  saved: string;
+}
+
+/** A rule that is one of a few, with a button of its own. */
+function ChoicePanel({ name, title, hint, options, chosen, save, saved }: ChoicePanelProps) {
+  const { may } = useProject();
   const done = useDone();
   const form = useForm({
-    initial: { links: links as string },
-    // The select offers exactly the rules.
-    submit: (values) => change(({ wordLists }) => ({ wordLists, links: values.links as typeof links })),
-    onDone: () => done(t('moderation.linksSaved')),
+    initial: { [name]: chosen },
+    submit: (values) => save(values[name] ?? chosen),
+    onDone: () => done(saved),
   });
   return (
-    <form className="panel stack" onSubmit={form.onSubmit} noValidate aria-labelledby="links">
-      <h2 id="links">{t('moderation.links')}</h2>
+    <form className="panel stack" onSubmit={form.onSubmit} noValidate aria-labelledby={name}>
+      <h2 id={name}>{title}</h2>
       {form.failure && <ErrorNotice failure={form.failure} />}
       <SelectField
-        label={t('moderation.links')}
+        label={title}
         isLabelHidden
-        hint={t('moderation.linksHint')}
+        hint={hint}
         disabled={!may('chat:manage')}
-        options={Object.entries(linkLabels).map(([value, label]) => ({ value, label: t(label) }))}
-        {...form.field('links')}
+        options={options}
+        {...form.field(name)}
       />
       {may('chat:manage') && (
         <div className="row">
@@ -54,7 +105,7 @@ function LinksPanel({ links }: Pick<ModerationOverview, 'links'>) {
             type="submit"
             isBusy={form.isBusy}
             waitSeconds={form.waitSeconds}
-            disabled={form.values.links === links}
+            disabled={form.values[name] === chosen}
           >
             {t('words.save')}
           </Button>

@@ -75,10 +75,21 @@ export function ImposeDialog({ kind, onClose }: { kind: SanctionKind; onClose: (
 }
 
 const lifting = {
-  BAN: { route: 'unbanProjectChatUser', ask: 'moderation.liftBan', explained: 'moderation.liftBanExplained' },
-  MUTE: { route: 'unmuteProjectChatUser', ask: 'moderation.liftMute', explained: 'moderation.liftMuteExplained' },
+  BAN: {
+    route: 'unbanProjectChatUser',
+    routeHere: 'unbanProjectConversationUser',
+    ask: 'moderation.liftBan',
+    explained: 'moderation.liftBanExplained',
+  },
+  MUTE: {
+    route: 'unmuteProjectChatUser',
+    routeHere: 'unmuteProjectConversationUser',
+    ask: 'moderation.liftMute',
+    explained: 'moderation.liftMuteExplained',
+  },
   SHADOW: {
     route: 'unshadowProjectChatUser',
+    routeHere: 'unshadowProjectConversationUser',
     ask: 'moderation.liftShadow',
     explained: 'moderation.liftShadowExplained',
   },
@@ -88,14 +99,19 @@ export function LiftDialog({ sanction, onClose }: { sanction: Sanction; onClose:
   const api = useApi();
   const done = useDone();
   const { project, environment } = useProject();
-  const { kind, userId } = sanction;
-  const { route, ask, explained } = lifting[kind];
-  const lift = useAction(() => api.call(route, { projectId: project.id, userId, query: { environment } }), {
-    onDone: async () => {
-      await done(t('moderation.lifted', { user: userId }));
-      onClose();
+  const { kind, userId, conversationId } = sanction;
+  const { route, routeHere, ask, explained } = lifting[kind];
+  const of = { projectId: project.id, userId, query: { environment } };
+  const lift = useAction(
+    () => (conversationId === null ? api.call(route, of) : api.call(routeHere, { ...of, conversationId })),
+    {
+      onDone: async () => {
+        await done(t('moderation.lifted', { user: userId }));
+        onClose();
+      },
     },
-  });
+  );
+  const says = kind === 'BAN' && conversationId !== null ? 'moderation.liftBanHereExplained' : explained;
   return (
     <ConfirmDialog
       title={t(ask)}
@@ -105,7 +121,7 @@ export function LiftDialog({ sanction, onClose }: { sanction: Sanction; onClose:
       onConfirm={() => void lift.run(undefined)}
       onClose={onClose}
     >
-      <p>{withNodes(explained, { user: <strong className="mono">{userId}</strong> })}</p>
+      <p>{withNodes(says, { user: <strong className="mono">{userId}</strong> })}</p>
     </ConfirmDialog>
   );
 }

@@ -12,7 +12,7 @@ import { Ago, Time } from '../kit/time.tsx';
 import { moderationKeys } from './queries.ts';
 import { ImposeDialog, LiftDialog } from './sanction-dialogs.tsx';
 import { t } from './texts.ts';
-import { ImposedBy } from './words.tsx';
+import { ImposedBy, kindWord } from './words.tsx';
 
 const routes = {
   BAN: 'listProjectChatBans',
@@ -64,7 +64,7 @@ export function SanctionTable({ kind }: { kind: SanctionKind }) {
   const list = {
     query,
     caption: t(caption, { environment: environmentName(environment) }),
-    columns: columns(mayManage ? setDialog : null),
+    columns: sanctionColumns(mayManage ? setDialog : null),
     keyOf: ({ userId }: Sanction) => userId,
     copyOf: ({ userId }: Sanction) => userId,
     empty: { title: t(none), action: impose, children: <p>{t(what)}</p> },
@@ -84,7 +84,13 @@ export function SanctionTable({ kind }: { kind: SanctionKind }) {
   );
 }
 
-function columns(onLift: ((sanction: Sanction) => void) | null): readonly Column<Sanction>[] {
+/** Where a list holds every kind. */
+export function withKind([user, ...rest]: readonly Column<Sanction>[]): readonly Column<Sanction>[] {
+  const kind = { head: t('moderation.kind'), cell: kindWord };
+  return user ? [user, kind, ...rest] : [];
+}
+
+export function sanctionColumns(onLift: ((sanction: Sanction) => void) | null): readonly Column<Sanction>[] {
   return [
     { head: t('words.user'), cell: ({ userId }) => <strong className="mono">{userId}</strong> },
     {

@@ -1,4 +1,4 @@
-import type { LinkPolicy, ReportMetadata, WordList } from '@parley/contract';
+import type { LinkPolicy, ReportMetadata, Sanction, WordList } from '@parley/contract';
 import type { Key } from '../i18n/catalogue.ts';
 import { t } from './texts.ts';
 
@@ -48,6 +48,13 @@ export function sizeWords(lists: readonly WordList[]): string {
   const patterns = t('moderation.patterns', { count: total('patterns') });
   return total('patterns') === 0 ? words : t('moderation.wordsAndPatterns', { words, patterns });
 }
+
+const kinds = {
+  BAN: 'moderation.kindBan',
+  MUTE: 'moderation.kindMute',
+  SHADOW: 'moderation.kindShadow',
+} as const satisfies Record<Sanction['kind'], Key>;
+export const kindWord = ({ kind }: Sanction): string => t(kinds[kind]);
 
 const byWords: Readonly<Record<string, 'moderation.byKey' | 'moderation.byDashboard'>> = {
   server: 'moderation.byKey',

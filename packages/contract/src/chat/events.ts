@@ -120,7 +120,7 @@ export const chatEvents = eventRows({
   },
   'conversation.updated': {
     since: '0.1.0',
-    when: "A conversation's name, status, retention or metadata changed.",
+    when: "A conversation's name, status, retention, slow mode or metadata changed.",
     data: Type.Object({ conversationId, conversation: Conversation, at: Timestamp }),
     forSockets: withChange,
   },

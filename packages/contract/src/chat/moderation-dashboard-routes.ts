@@ -2,6 +2,8 @@ import { Type } from 'typebox';
 import { routes } from '../route.ts';
 import { EnvironmentQuery, PageQuery } from '../schema.ts';
 import {
+  ChatDeletion,
+  DeleteMessages,
   ImposeSanction,
   ModerationOverview,
   ModerationSettings,
@@ -32,6 +34,7 @@ const impose = {
   returns: [200, Sanction],
   throws: ['SVC_VALIDATION_FAILED', 'SVC_QUOTA_EXCEEDED'],
 } as const;
+const here = ['SVC_CONVERSATION_NOT_FOUND'] as const;
 const lift = { ...managing, returns: [204, null], throws: ['SVC_VALIDATION_FAILED'] } as const;
 
 /** Moderation by people who are signed in to the dashboard: they see who and why, never what was written. */
@@ -87,11 +90,38 @@ export const moderationDashboardRoutes = routes({
     audit: 'chat.user_unshadowed',
     does: 'Lifts a shadow: what is sent from here on is for all. What was sent before stays where it is.',
   },
+  listProjectConversationSanctions: {
+    at: 'GET /v1/projects/{projectId}/chat/conversations/{conversationId}/sanctions',
+    ...list,
+    throws: [...here, ...list.throws],
+    does: 'Lists who is banned from one conversation, muted or in the shadow there: by kind, latest first.',
+  },
+  unbanProjectConversationUser: {
+    at: 'DELETE /v1/projects/{projectId}/chat/conversations/{conversationId}/bans/{userId}',
+    ...lift,
+    throws: [...here, ...lift.throws],
+    audit: 'chat.user_unbanned',
+    does: 'Lifts a ban from one conversation: the user can be added again.',
+  },
+  unmuteProjectConversationUser: {
+    at: 'DELETE /v1/projects/{projectId}/chat/conversations/{conversationId}/mutes/{userId}',
+    ...lift,
+    throws: [...here, ...lift.throws],
+    audit: 'chat.user_unmuted',
+    does: 'Lifts a mute in one conversation.',
+  },
+  unshadowProjectConversationUser: {
+    at: 'DELETE /v1/projects/{projectId}/chat/conversations/{conversationId}/shadows/{userId}',
+    ...lift,
+    throws: [...here, ...lift.throws],
+    audit: 'chat.user_unshadowed',
+    does: 'Lifts a shadow in one conversation: what is sent from here on is for all.',
+  },
   getProjectModeration: {
     at: 'GET /v1/projects/{projectId}/chat/moderation',
     ...reading,
     returns: [200, ModerationOverview],
-    does: 'Reads the word lists, the rule for links and the pre-send hook of the environment.',
+    does: 'Reads the word lists, the rule for links, the pre-send hook, the scan hook and whether links get previews in the environment.',
   },
   setProjectModeration: {
     at: 'PUT /v1/projects/{projectId}/chat/moderation',
@@ -127,6 +157,26 @@ export const moderationDashboardRoutes = routes({
     audit: 'chat.moderation_updated',
     returns: [204, null],
     does: 'Removes the pre-send hook.',
+  },
+  deleteProjectUserMessages: {
+    at: 'POST /v1/projects/{projectId}/chat/users/{userId}/delete-messages',
+    ...managing,
+    stepUp: 'inProduction',
+    audit: 'chat.messages_deleted',
+    body: DeleteMessages,
+    isBodyOptional: true,
+    returns: [202, ChatDeletion],
+    throws: ['SVC_VALIDATION_FAILED', 'SVC_CONVERSATION_NOT_FOUND', 'SVC_QUOTA_EXCEEDED'],
+    does: 'Begins to delete all messages of a user, in one conversation or in all.',
+  },
+  listProjectChatDeletions: {
+    at: 'GET /v1/projects/{projectId}/chat/deletions',
+    ...reading,
+    query: Page,
+    paged: true,
+    returns: [200, Type.Array(ChatDeletion)],
+    throws: ['SVC_INVALID_CURSOR'],
+    does: 'Lists deletions of all messages of a user that run or ended in the last 30 days, latest first.',
   },
   listProjectReports: {
     at: 'GET /v1/projects/{projectId}/chat/reports',

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { eventRows } from '../events.ts';
-import { Nullable } from '../schema.ts';
+import { Nullable, Timestamp } from '../schema.ts';
 import { ChatBlock } from './block-schemas.ts';
-import { ChatDeletion, ChatReport, Sanction } from './moderation-schemas.ts';
+import { ChatDeletion, ChatReport, HookSummary, ModerationSummary, Sanction } from './moderation-schemas.ts';
 import { Message } from './schemas.ts';
 
 const data = Type.Object({ sanction: Sanction });
@@ -59,5 +59,21 @@ export const chatModerationEvents = eventRows({
     since: '0.1.0',
     when: 'All messages of a user were deleted that were to be; each was an event of its own.',
     data: Type.Object({ deletion: ChatDeletion }),
+  },
+  'moderation.updated': {
+    since: '0.1.0',
+    when: 'The word lists and the rule for links of the environment were set. The words are to be read by API key.',
+    data: Type.Object({ settings: ModerationSummary, at: Timestamp }),
+  },
+  'moderation_hook.updated': {
+    since: '0.1.0',
+    when: 'A hook that is asked about messages or files was set or removed, or has a new secret, which is in no event.',
+    data: Type.Object({
+      asked: Type.Enum(['message.pre_send', 'attachment.scan']),
+      action: Type.Enum(['set', 'rotated', 'removed']),
+      /** Null: nobody is asked any more. */
+      hook: Nullable(HookSummary),
+      at: Timestamp,
+    }),
   },
 });

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Line, Nullable, Timestamp } from '../schema.ts';
+import { Line, Nullable, PageQuery, Timestamp } from '../schema.ts';
 
 export const SanctionKind = Type.Enum(['BAN', 'MUTE', 'SHADOW']);
 export type SanctionKind = Static<typeof SanctionKind>;
@@ -56,8 +56,25 @@ export const SetModeration = Type.Object({
 });
 export type SetModeration = Static<typeof SetModeration>;
 
+/** The same for webhooks: how many words a list has, and none of them. */
+export const ModerationSummary = Type.Object({
+  wordLists: Type.Array(
+    Type.Object({ name: Type.String(), action: WordAction, words: Type.Integer(), patterns: Type.Integer() }),
+  ),
+  links: LinkPolicy,
+});
+export type ModerationSummary = Static<typeof ModerationSummary>;
+
 export const ReportStatus = Type.Enum(['OPEN', 'RESOLVED']);
 export type ReportStatus = Static<typeof ReportStatus>;
+
+export const ReportsQuery = Type.Object({
+  ...PageQuery,
+  status: Type.Optional(ReportStatus),
+  /** Only of this one; a chat token must be allowed to moderate in it. */
+  conversation: Type.Optional(Line(1, 128)),
+});
+export type ReportsQuery = Static<typeof ReportsQuery>;
 
 export const ReportReason = Type.Enum(['spam', 'harassment', 'hate', 'violence', 'sexual', 'illegal', 'other']);
 
@@ -93,7 +110,7 @@ export type ReportMessage = Static<typeof ReportMessage>;
 
 export const ResolveReport = Type.Object({
   action: Type.Enum(['none', 'delete_message', 'mute', 'ban', 'shadow']),
-  /** Of a mute, ban or shadow: in all chat of the environment, not only in the conversation. */
+  /** Of a mute, ban or shadow: in all chat of the environment, not only in the conversation. Not by chat tokens. */
   everywhere: Type.Optional(Type.Boolean()),
   ...ImposeSanction.properties,
 });
@@ -118,6 +135,9 @@ export const ModerationOverview = Type.Object({
   ...ModerationSettings.properties,
   /** Null: nobody is asked. */
   hook: Nullable(ModerationHook),
+  /** The same for files, before they can be fetched. */
+  scan: Nullable(ModerationHook),
+  linkPreviews: Type.Boolean(),
 });
 export type ModerationOverview = Static<typeof ModerationOverview>;
 
@@ -134,6 +154,14 @@ export const SetHook = Type.Object({
   onFailure: Type.Optional(HookFailure),
 });
 export type SetHook = Static<typeof SetHook>;
+
+/** What webhooks tell of a hook: of its address scheme, host and port, since the rest may hold a secret of yours. */
+export const HookSummary = Type.Object({
+  origin: Type.String(),
+  timeoutMs: Type.Integer(),
+  onFailure: HookFailure,
+});
+export type HookSummary = Static<typeof HookSummary>;
 
 export const DeleteMessages = Type.Object({
   /** Only in this one; without it in all. */

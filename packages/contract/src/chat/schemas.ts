@@ -39,7 +39,7 @@ export const Conversation = Type.Object({
   createdAt: Timestamp,
   updatedAt: Timestamp,
   archivedAt: Nullable(Timestamp),
-  /** For chat tokens: the caller's own place in it. */
+  /** For chat tokens: the caller's own place in it; in the dashboard that of the user who was asked for. */
   myRole: Type.Optional(Nullable(ChatMemberRole)),
   unreadCount: Type.Optional(Nullable(Count)),
   lastReadMessageId: Type.Optional(MaybeText),

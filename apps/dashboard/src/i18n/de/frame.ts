@@ -14,6 +14,7 @@ export const frame: Translated<typeof english> = {
   'page.chat': 'Chat',
   'page.moderation': 'Moderation',
   'page.push': 'Push',
+  'page.users': 'Benutzer',
   'page.live-streams': 'Livestreams',
   'page.calls': 'Anrufe',
   'page.connections': 'Verbindungen',

@@ -18,6 +18,7 @@ import { requests } from './requests.ts';
 import { rooms } from './rooms.ts';
 import { testCall } from './test-call.ts';
 import { usage } from './usage.ts';
+import { users } from './users.ts';
 import { webhooks } from './webhooks.ts';
 import { words } from './words.ts';
 
@@ -41,6 +42,7 @@ export const de: Catalogue = {
   ...rooms,
   ...testCall,
   ...usage,
+  ...users,
   ...webhooks,
   ...words,
 };

@@ -24,6 +24,55 @@ export const moderation: Translated<typeof english> = {
   'moderation.mutes': 'Stummschaltungen',
   'moderation.shadows': 'Schatten',
   'moderation.rules': 'Regeln',
+  'moderation.deletions': 'Löschungen',
+  'moderation.deletionsCaption': 'Löschungen aller Nachrichten eines Benutzers in {environment}, neueste zuerst',
+  'moderation.noDeletion': 'In den letzten 30 Tagen wurden die Nachrichten keines Benutzers gelöscht',
+  'moderation.whatDeletion':
+    'Alles, was ein Benutzer geschrieben hat, wird Nachricht für Nachricht gelöscht, und Abonnenten erfahren von jeder. Nachrichten anderer bleiben.',
+  'moderation.deleteMessages': 'Nachrichten eines Benutzers löschen',
+  'moderation.deleteFor': 'Alle Nachrichten eines Benutzers in {environment} löschen',
+  'moderation.deleteExplained':
+    'Alles, was der Benutzer bis jetzt geschrieben hat, wird in jeder Unterhaltung gelöscht, auch für die anderen dort. Das lässt sich nicht rückgängig machen. Was er später schreibt, bleibt: sperre ihn auch, wenn er nicht mehr darf.',
+  'moderation.deleteNow': 'Nachrichten löschen',
+  'moderation.otherUser': 'Das ist nicht die Kennung des Benutzers.',
+  'moderation.deletionBegun': 'Die Nachrichten von {user} werden gelöscht',
+  'moderation.inAll': 'Alle',
+  'moderation.deleting': 'Wird gelöscht',
+  'moderation.deleted': 'Fertig',
+  'moderation.asked': 'Verlangt',
+  'moderation.notYet': 'Noch nicht',
+  'moderation.scan': 'Hook für Dateien',
+  'moderation.scanOpens': 'gibt Dateien frei, wenn er ausfällt',
+  'moderation.scanCloses': 'hält Dateien zurück, wenn er ausfällt',
+  'moderation.noScan': 'Kein Scanner wird gefragt',
+  'moderation.whatScan':
+    'Ein Scanner wird zu jeder Datei gefragt, die Benutzer hochladen, mit einem Link zu ihr. Bis er geantwortet hat, kann niemand sie abrufen.',
+  'moderation.setScan': 'Hook für Dateien setzen',
+  'moderation.changeScan': 'Hook für Dateien ändern',
+  'moderation.setScanFor': 'Hook für Dateien in {environment}',
+  'moderation.scanTimeoutHint':
+    '100 bis 10.000. Ein Scanner, der länger braucht, antwortet PENDING und sagt das Ergebnis später.',
+  'moderation.enterScanTimeout': 'Gib eine Zahl von 100 bis 10.000 ein.',
+  'moderation.scanFailOpen': 'Dateien werden freigegeben',
+  'moderation.scanFailClosed': 'Dateien werden zurückgehalten',
+  'moderation.removeScanExplained':
+    'Dateien werden {url} nicht mehr gezeigt; die wartenden können sofort abgerufen werden.',
+  'moderation.previews': 'Linkvorschau',
+  'moderation.previewsOn': 'An',
+  'moderation.previewsOff': 'Aus',
+  'moderation.previewsHint':
+    'Wenn sie an ist, ruft der Dienst den ersten Link jeder Nachricht ab, die von da an gesendet wird, und die Nachricht bekommt seinen Titel und sein Bild.',
+  'moderation.previewsSaved': 'Die Linkvorschau ist gespeichert',
+  'moderation.sanctions': 'Sanktionen',
+  'moderation.kind': 'Art',
+  'moderation.kindBan': 'Sperre',
+  'moderation.kindMute': 'Stummschaltung',
+  'moderation.kindShadow': 'Schatten',
+  'moderation.hereCaption':
+    'Wer aus der Unterhaltung gesperrt, in ihr stummgeschaltet oder im Schatten ist: nach Art, neueste zuerst',
+  'moderation.nobodyHere': 'Niemand ist hier gesperrt, stummgeschaltet oder im Schatten',
+  'moderation.whoHere':
+    'Moderatoren der Unterhaltung und dein Backend verhängen es. Was im ganzen Chat gilt, steht auf der Seite {page}.',
   'moderation.open': 'Offen',
   'moderation.resolved': 'Erledigt',
   'moderation.reportsCaption': 'Meldungen in {environment}, neueste zuerst, ohne das Geschriebene',
@@ -59,7 +108,7 @@ export const moderation: Translated<typeof english> = {
   'moderation.here': 'In dieser Unterhaltung',
   'moderation.everywhere': 'Im ganzen Chat in {environment}',
   'moderation.hereHint':
-    'Was in einer Unterhaltung gilt, heben die API oder ihre Moderatoren auf. Was im ganzen Chat gilt, steht hier in der Liste. Wer eine Unterhaltung verlassen hat, wird nur im ganzen Chat stummgeschaltet.',
+    'Was in einer Unterhaltung gilt, steht auf ihrer Seite und wird dort aufgehoben, was im ganzen Chat gilt, hier. Wer eine Unterhaltung verlassen hat, wird nur im ganzen Chat stummgeschaltet.',
   'moderation.spam': 'Spam',
   'moderation.harassment': 'Belästigung',
   'moderation.hate': 'Hass',
@@ -74,11 +123,11 @@ export const moderation: Translated<typeof english> = {
   'moderation.noMute': 'Niemand ist im ganzen Chat stummgeschaltet',
   'moderation.noShadow': 'Niemand ist im ganzen Chat im Schatten',
   'moderation.whatBan':
-    'Wer gesperrt ist, kann den Chat nicht öffnen, weder lesen noch schreiben; Räume und Livestreams bleiben offen. Sperren einer einzelnen Unterhaltung stehen hier nicht.',
+    'Wer gesperrt ist, kann den Chat nicht öffnen, weder lesen noch schreiben; Räume und Livestreams bleiben offen. Sperren einer einzelnen Unterhaltung stehen auf ihrer Seite.',
   'moderation.whatMute':
-    'Wer stummgeschaltet ist, liest und kann nicht senden, bearbeiten, reagieren oder hochladen. Stummschaltungen einer einzelnen Unterhaltung stehen hier nicht.',
+    'Wer stummgeschaltet ist, liest und kann nicht senden, bearbeiten, reagieren oder hochladen. Stummschaltungen einer einzelnen Unterhaltung stehen auf ihrer Seite.',
   'moderation.whatShadow':
-    'Was ein Benutzer im Schatten sendet, sehen nur er selbst und Moderatoren, und er erfährt es nicht. Schatten einzelner Unterhaltungen stehen nicht hier.',
+    'Was ein Benutzer im Schatten sendet, sehen nur er selbst und Moderatoren, und er erfährt es nicht. Schatten einer einzelnen Unterhaltung stehen auf ihrer Seite.',
   'moderation.ban': 'Benutzer sperren',
   'moderation.mute': 'Benutzer stummschalten',
   'moderation.shadow': 'Benutzer in den Schatten stellen',
@@ -109,6 +158,7 @@ export const moderation: Translated<typeof english> = {
   'moderation.liftMute': 'Diese Stummschaltung aufheben?',
   'moderation.liftShadow': 'Diesen Schatten aufheben?',
   'moderation.liftBanExplained': '{user} ist sofort wieder in allen eigenen Unterhaltungen.',
+  'moderation.liftBanHereExplained': '{user} kann der Unterhaltung wieder hinzugefügt werden.',
   'moderation.liftMuteExplained': '{user} kann sofort wieder schreiben.',
   'moderation.liftShadowExplained':
     'Was {user} ab jetzt sendet, sehen wieder alle. Was vorher gesendet wurde, bleibt verborgen.',

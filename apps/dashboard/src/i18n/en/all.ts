@@ -6,6 +6,7 @@ import { projects } from './projects.ts';
 import { push } from './push.ts';
 import { testCall } from './test-call.ts';
 import { usage } from './usage.ts';
+import { users } from './users.ts';
 
 /** Every text: those of the first load, and those that come with a page. For types and tests: loading it loads them all. */
 export const allEnglish = {
@@ -17,4 +18,5 @@ export const allEnglish = {
   ...push,
   ...testCall,
   ...usage,
+  ...users,
 } as const;

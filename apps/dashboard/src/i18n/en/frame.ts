@@ -11,6 +11,7 @@ export const frame = {
   'page.chat': 'Chat',
   'page.moderation': 'Moderation',
   'page.push': 'Push',
+  'page.users': 'Users',
   'page.live-streams': 'Live streams',
   'page.calls': 'Calls',
   'page.connections': 'Connections',

@@ -14,6 +14,7 @@ export const frame: Translated<typeof english> = {
   'page.chat': '聊天',
   'page.moderation': '内容审核',
   'page.push': '推送',
+  'page.users': '用户',
   'page.live-streams': '直播',
   'page.calls': '通话',
   'page.connections': '连接',

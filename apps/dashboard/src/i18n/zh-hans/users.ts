@@ -1,0 +1,31 @@
+import type { Translated } from '../catalogue.ts';
+import type { users as english } from '../en/users.ts';
+
+export const users: Translated<typeof english> = {
+  'users.lead': '使用聊天的人：有记录或会话连接的用户。记录中只显示角色。',
+  'users.caption': '{environment}中的聊天用户，按 ID 排列',
+  'users.byId': '用户 ID',
+  'users.none': '{environment}中还没有用户',
+  'users.noMatch': '没有用户使用此 ID',
+  'users.whoAppears': '用户首次打开聊天连接，或后端写入其记录后，会出现在这里。聊天不需要记录。',
+  'users.writeOne': '写入一条记录',
+  'users.record': '记录',
+  'users.written': '已写入',
+  'users.notWritten': '无：聊天不需要记录',
+  'users.changed': '更改时间',
+  'users.connectedNow': '已连接',
+  'users.noSession': '30 天内没有会话连接',
+  'users.never': '用户记录中只显示角色；用户所写的内容永远不会显示在这里。',
+  'users.about': '用户信息',
+  'users.copyId': '复制用户 ID',
+  'users.given': '已填写',
+  'users.picture': '头像',
+  'users.conversationsCaption': '用户的会话',
+  'users.noConversation': '该用户不在任何会话中',
+  'users.deleteMessages': '删除全部消息',
+  'users.unread': '未读',
+  'users.sanctions': '限制',
+  'users.sanctionsCaption': '在全部聊天中对该用户生效的限制',
+  'users.noSanction': '在全部聊天中没有对该用户生效的限制',
+  'users.sanctionsElsewhere': '单个会话内的限制见该会话的页面。',
+};
