@@ -7,8 +7,8 @@ export interface Load {
   /** Taken in turns. */
   paths: string[];
   headers: Record<string, string>;
-  /** Sent as it is, with `%d` replaced by a number that was not used before. */
-  body?: string;
+  /** Sent as it is, with `%d` replaced by a number that was not used before; several are taken in turns. */
+  body?: string | string[];
   connections: number;
   ms: number;
 }
@@ -28,7 +28,8 @@ let serial = Date.now() * 1000;
 
 function requestOf({ method, paths, headers, body }: Load): Buffer {
   const number = serial++;
-  const text = body?.replace('%d', String(number)) ?? '';
+  const chosen = Array.isArray(body) ? body[number % body.length] : body;
+  const text = chosen?.replace('%d', String(number)) ?? '';
   const lines = Object.entries({ host: '127.0.0.1', ...headers }).map(([name, value]) => `${name}: ${value}`);
   if (body !== undefined) lines.push('content-type: application/json', `content-length: ${Buffer.byteLength(text)}`);
   return Buffer.from(`${method} ${paths[number % paths.length]} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${text}`);

@@ -41,7 +41,7 @@ export const questions: Record<string, Question> = {
   'chat-search': {
     title: 'Searching messages',
     peers:
-      'Ourselves: 240 different searches (rare and common words, beginnings, several words, one conversation) over a million messages of eleven words, one after the other, by an API key and by a user of a hundred conversations. Sends are measured while the terms of messages are written and while another session keeps the index from being written.',
+      'Ourselves: 240 different searches (rare and common words, beginnings, several words, one conversation) over a million messages of eleven words, one after the other, by an API key and by a user of a hundred conversations. Sends of different texts for 12 s at a time, in turns: while the terms of messages are written, and while nobody writes them.',
     load: () => import('./chat-search.ts'),
   },
   'chat-ejabberd': {

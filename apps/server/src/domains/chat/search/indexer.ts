@@ -38,7 +38,9 @@ const nameOf = ({ conversationUuid, position }: MessageKey): string => `${conver
 
 /** Writes the terms of messages, behind those who send them. */
 export function createIndexer({ db, clock, sends, search }: IndexerDeps) {
-  let surplus = 0;
+  let [bound, surplus] = [0, 0];
+  /** Whoever waits for a database that does one thing at a time waits for every batch. */
+  const isAlone = db.dialect === 'embedded';
 
   function termsOf(message: IndexedMessage, text: string): Terms {
     const { conversationUuid, position, createdAt } = message;
@@ -81,7 +83,7 @@ export function createIndexer({ db, clock, sends, search }: IndexerDeps) {
   async function isYielding(): Promise<boolean> {
     if (!sends.isCrowded()) return false;
     const max = search.isUsed() ? yieldingMax.searched : yieldingMax.unsearched;
-    if (surplus <= 0) surplus = (await countPending(db, max + surplusMax)) - max;
+    if (surplus <= 0 || max !== bound) [bound, surplus] = [max, (await countPending(db, max + surplusMax)) - max];
     const isWithin = surplus < 0;
     surplus -= batchMax;
     return isWithin;
@@ -89,7 +91,7 @@ export function createIndexer({ db, clock, sends, search }: IndexerDeps) {
 
   /**
    * What is new first; then, while the turn lasts, what was there before there was an index. What comes meanwhile waits
-   * for the next turn: many small transactions cost a multiple of one.
+   * for the next turn: many small transactions cost a multiple of one. One batch a turn where it is in the way of sends.
    */
   async function run(turn: Turn = endlessTurn): Promise<number> {
     let total = 0;
@@ -98,7 +100,7 @@ export function createIndexer({ db, clock, sends, search }: IndexerDeps) {
       const isYielded = waiting.pending && (await isYielding());
       const taken = waiting.pending && !isYielded ? await indexPending() : 0;
       total += taken;
-      if (turn.isOver()) return total;
+      if (turn.isOver() || (isAlone && taken > 0 && sends.isCrowded())) return total;
       if (taken === batchMax) continue;
       const before = waiting.backlog ? await indexBacklog() : null;
       if (before === null) return total;

@@ -60,6 +60,16 @@ test('[SEA-1] whole words, the beginning of the last one, any case and accent; p
   );
 });
 
+test('[SEA-1] signs of LIKE in a word are letters', async () => {
+  const { id: room } = await chat.conversation();
+  const snake = await say(room, 'read_me_now 100%');
+  const other = await say(room, 'readXmeXnow');
+  await bothWays(async () => {
+    for (const q of ['read_me_n', 'read_me_now']) assert.deepEqual(await foundBy({ q }), [snake], q);
+    for (const q of ['readxme', 'READXMEXNOW']) assert.deepEqual(await foundBy({ q }), [other], q);
+  });
+});
+
 test('[SEA-2] an edit and a deletion are seen by the next search, before and after they are indexed', async () => {
   const { id: room, uuid } = await chat.conversation();
   const { api } = chat.project;
@@ -103,7 +113,10 @@ test('[SEA-9] while sends wait, terms wait with them up to a bound, a higher one
   assert.deepEqual([await indexer.run(), await placesLeft(quiet.uuid)], [0, 1]);
   assert.deepEqual(await foundBy({ q: 'narwhal' }), [sent]);
   await leavePlaces(busy.uuid, 6_000);
-  assert.ok((await indexer.run()) > 0, 'more than the bound are indexed whoever waits');
+  const first = await indexer.run();
+  // [SEA-9]: one batch where all that is done is in the way of who sends.
+  if (db.dialect === 'embedded') assert.equal(first, 250);
+  else assert.ok(first > 250, `more than the bound are indexed whoever waits: ${first}`);
   const left = (await placesLeft(busy.uuid)) ?? 0;
   assert.ok(left > 4_000, `and no more than that: ${left}`);
   isUsed = false;
@@ -137,6 +150,32 @@ test('[SEA-9] who has searched counts as searching for ten minutes', async () =>
   assert.equal(search.isUsed(), true);
   await clock.advance(1);
   assert.equal(search.isUsed(), false);
+});
+
+test('[SEA-9] the service keeps waiting what nobody searches, and indexes it once somebody has', async () => {
+  // Time stands still: what was crowded stays so, and no chore runs.
+  const own = await startService({ clock: createFakeClock(), env: { CHAT_SEND_RATE_LIMIT: '100000' } });
+  try {
+    const { project, conversation } = await createChatKit(own);
+    const { id: room, uuid } = await conversation();
+    const { db } = own.adapters;
+    const index = own.service.chat.sweep.search;
+    // Sends that were too fast to wait for each other have let all of them be indexed.
+    await eventually(async () => {
+      await db.execute(sql`delete from search_pending`);
+      await db.execute(sql`
+        insert into search_pending (conversation_id, position) select ${uuid}, n + 100000 from generate_series(1, 6000) n`);
+      const send = () => project.api.call('sendMessage', { room, body: { text: 'walrus' } });
+      await Promise.all(Array.from({ length: 40 }, send));
+      assert.equal(await index(), 0, 'nobody has searched');
+    });
+    await project.api.call('searchMessages', { query: { q: 'walrus' } });
+    assert.ok((await index()) > 0, 'somebody has');
+    const [row] = await db.query<{ total: number }>(sql`select count(*) as total from search_pending`);
+    assert.ok((row?.total ?? 0) > 4_000, 'sends still wait');
+  } finally {
+    await own.stop();
+  }
 });
 
 test('[SEA-3] a token finds what its user may read now, within its list; another project or environment nothing', async () => {
