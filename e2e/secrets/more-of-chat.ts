@@ -11,7 +11,9 @@ export async function liveWithMoreOfChat(scene: Scene, api: Api, ada: Api, room:
   const sendAt = new Date(Date.now() + 3_600_000).toISOString();
   const scheduled = await ada.call('scheduleMessage', { room, body: { text: 'later', sendAt } });
   const { token } = await api.call('mintChatToken', { body: { userId: 'grace' } });
-  const report = await scene.as(token).call('reportMessage', { messageId, body: { reason: 'spam' } });
+  // Of another's message: who moderates has no reports of their own (MOD-29).
+  const spam = await scene.as(token).call('sendMessage', { room, body: { text: 'spam' } });
+  const report = await ada.call('reportMessage', { messageId: spam.id, body: { reason: 'spam' } });
   const deletion = await api.call('deleteUserMessages', { userId: 'nobody', body: {} });
   const job = await api.call('exportUser', { userId: 'nobody' });
   const { secret } = await api.call('setModerationHook', { body: { url: `${scene.outside.receiver.url}/hook` } });

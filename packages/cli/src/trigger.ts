@@ -1,5 +1,5 @@
 import type { EventType } from '@parley/contract';
-import { createApi, type Svc } from '@parley/server';
+import { createApi, ParleyError, type Svc } from '@parley/server';
 import { clientOf } from './account.ts';
 import { accountOptions, type Command, UsageError } from './command.ts';
 
@@ -123,6 +123,21 @@ const scenarios: Readonly<Partial<Record<EventType, Scenario>>> = {
     await svc.chat.blocks.remove(blocked, { userId: user });
   },
   'user.messages_deleted': (svc) => svc.chat.moderation.deleteMessages(name()),
+  'moderation.updated': async ({ chat: { moderation } }) => {
+    // As they are: what the environment has set stays set.
+    const { wordLists, links } = await moderation.settings();
+    await moderation.setSettings({ wordLists, links });
+  },
+  'moderation_hook.updated': async ({ chat: { moderation } }) => {
+    const known = await moderation.hook().catch((error) => {
+      if (error instanceof ParleyError && error.code === 'SVC_HOOK_NOT_FOUND') return null;
+      throw error;
+    });
+    // A host that cannot exist (RFC 6761): no message goes anywhere meanwhile, and none is refused.
+    const { url, timeoutMs, onFailure } = known ?? { url: 'https://hook.invalid/', timeoutMs: 100, onFailure: 'open' };
+    await moderation.setHook({ url, timeoutMs, onFailure });
+    if (!known) await moderation.removeHook();
+  },
   'data_job.done': (svc) => svc.users.export(user),
   'audit.recorded': (svc) => svc.users.revoke(name()),
 };

@@ -54,7 +54,6 @@ import type {
   InboxEntry,
   InboxQuery,
   LinkPreviewSettings,
-  ListChatReportsQuery,
   ListDataJobsQuery,
   ListRevokedUsersQuery,
   LiveStream,
@@ -90,6 +89,7 @@ import type {
   RegisterHost,
   RemoveParticipantQuery,
   RemovedParticipant,
+  ReportsQuery,
   RequestAttachment,
   ResolveReport,
   RevokeUser,
@@ -378,11 +378,11 @@ export interface ParleyMethods {
       deletion(deletionId: string, options?: RequestOptions): Promise<ChatDeletion>;
     };
     reports: {
-      /** Lists reports of messages by users and word lists, latest first: the open ones unless `status` says otherwise. */
-      list(query?: ListChatReportsQuery, options?: RequestOptions): List<Page<ChatReport>, ChatReport>;
-      /** Reads one report. */
+      /** Lists reports of messages by users and word lists, latest first: the open ones unless `status` says otherwise. A moderator gets those of the conversations that they moderate, about messages of those below them. */
+      list(query?: ReportsQuery, options?: RequestOptions): List<Page<ChatReport>, ChatReport>;
+      /** Reads one report, of those that the caller could list. */
       get(reportId: string, options?: RequestOptions): Promise<ChatReport>;
-      /** Resolves a report: with nothing, by deleting the message, or by muting, banning or shadowing who sent it. */
+      /** Resolves a report: with nothing, by deleting the message, or by muting, banning or shadowing who sent it; `everywhere` by API key alone. */
       resolve(reportId: string, body: ResolveReport, options?: RequestOptions): Promise<ChatReport>;
     };
     blocks: {

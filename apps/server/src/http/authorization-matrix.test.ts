@@ -17,6 +17,7 @@ import {
   isOfAPerson,
   isOfMembers,
   kindsOf,
+  OF_MODERATORS,
 } from '../../testkit/proofs/matrix/exceptions.ts';
 import { ownCalls } from '../../testkit/proofs/matrix/own-calls.ts';
 import { references } from '../../testkit/proofs/matrix/references.ts';
@@ -263,6 +264,7 @@ test('[SEC-10] a chat token made narrow reaches nothing beyond its conversations
     await assertRefused(route, [ids], former, outside, 'a removed member');
     const nowhere = [idsOf(route, foreign), idsOf(route, sibling), missingOf(ids)];
     await assertRefused(route, nowhere, former, none, 'a removed member');
+    if (OF_MODERATORS.has(route.name)) await assertRefused(route, all, member, none, 'a plain member');
     if (BY_ROLE.has(route.name)) {
       const forbidden = { status: 403, code: 'SVC_FORBIDDEN' };
       const somebodyElse = { ...ids, ...('userId' in ids ? { userId: 'ada' } : {}) };

@@ -1,27 +1,35 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { InboxBadge, InboxEntry } from '@parley/contract';
 import type { Api } from '@parley/server';
 import { sql } from '../../src/core/sql.ts';
 import type { TestService } from '../kit/service.ts';
-import { InboxModel, type InboxStep, PEOPLE, type Person, ROOMS } from './inbox-model.ts';
+import { InboxModel, type InboxStep, PEOPLE, type Person, ROOMS, shownOf } from './inbox-model.ts';
 
 /** A project with a model beside it: what is done in the one is done in the other. */
 export interface InboxStage {
-  service: TestService;
+  /** What retention is run in; null where no step retires. */
+  service: TestService | null;
   server: Api;
   users: Map<Person, Api>;
   model: InboxModel;
 }
 
-export async function createInboxStage(service: TestService): Promise<InboxStage> {
-  const server = (await service.newProject()).api;
+export const createInboxStage = async (service: TestService): Promise<InboxStage> => ({
+  service,
+  ...(await createCast((await service.newProject()).api, service.as)),
+});
+
+/** Conversations of three people, and each of them as a client. */
+export async function createCast(server: Api, as: (token: string) => Api): Promise<Omit<InboxStage, 'service'>> {
   const users = new Map<Person, Api>();
-  for (const userId of PEOPLE)
-    users.set(userId, service.as((await server.call('mintChatToken', { body: { userId } })).token));
+  for (const userId of PEOPLE) users.set(userId, as((await server.call('mintChatToken', { body: { userId } })).token));
   const rooms = [];
   for (let at = 0; at < ROOMS; at++) {
     const body = { name: `inbox-${at}`, members: [...PEOPLE], retentionDays: 7 };
     rooms.push(await server.call('createConversation', { body }));
   }
-  return { service, server, users, model: new InboxModel(rooms) };
+  return { server, users, model: new InboxModel(rooms) };
 }
 
 /** Does a step as its user would, if they could. */
@@ -53,7 +61,7 @@ const flags: Readonly<Record<string, object>> = {
 };
 
 async function performOnMessage(
-  service: TestService,
+  service: TestService | null,
   server: Api,
   model: InboxModel,
   step: InboxStep & { at: number },
@@ -67,6 +75,7 @@ async function performOnMessage(
   if (step.does === 'edit') await server.call('editMessage', { messageId, body: { text: 'edited' } });
   if (step.does === 'delete') await server.call('deleteMessage', { messageId });
   if (step.does !== 'retire') return;
+  assert.ok(service, 'nothing to retire in');
   await service.adapters.db.execute(sql`
     update messages m set created_at = m.created_at - interval '8 days' from messages last
     where last.id = ${messageId} and m.conversation_id = last.conversation_id and m.position <= last.position`);
@@ -77,7 +86,7 @@ export async function send({ server, model }: InboxStage, step: InboxStep & { do
   if (!model.member(step).isActive) return;
   const { id: room = '' } = model.rooms[step.room] ?? {};
   const mentions = mentionsOf(model, step);
-  const body = { text: 'x', senderId: step.by, ...mentionsIn(mentions) };
+  const body = { text: 'x', senderId: step.by, clientMessageId: randomUUID(), ...mentionsIn(mentions) };
   const { id, createdAt: at } = await server.call('sendMessage', { room, body });
   model.sent(step, { id, at, mentions });
 }
@@ -98,4 +107,40 @@ export async function take(stage: InboxStage, step: InboxStep): Promise<void> {
   }
   // Who is gone can only come back.
   else if (stage.model.member(step).isActive || step.does === 'join') stage.model.apply(step);
+}
+
+const byId = (left: { id: string }, right: { id: string }): number => (left.id < right.id ? -1 : 1);
+
+/** Where an entry belongs: later texts come first. */
+const orderOf = ({ pinnedAt, lastActivityAt }: InboxEntry): string =>
+  pinnedAt === null ? `0 ${lastActivityAt}` : `1 ${pinnedAt}`;
+
+/** What the service lists and counts is what the model does, for everybody. */
+export async function compare({ users, model }: InboxStage): Promise<void> {
+  for (const [person, user] of users) {
+    const entries = await user.call('listInbox', {});
+    assert.deepEqual(entries.map(shownOf).sort(byId), model.entries(person).sort(byId), `inbox of ${person}`);
+    const order = entries.map(orderOf);
+    assert.deepEqual(order, [...order].sort().reverse(), `order of ${person}`);
+    assert.deepEqual(await user.call('getInboxBadge', {}), model.badge(person), `badge of ${person}`);
+    await comparePages(user, entries, model.badge(person));
+  }
+}
+
+/** Wherever the inbox is cut, its two parts make up the badge. */
+async function comparePages(user: Api, entries: readonly InboxEntry[], badge: InboxBadge): Promise<void> {
+  for (let limit = 1; limit < entries.length; limit++) {
+    const { body: page, headers } = await user.request('listInbox', { query: { limit } });
+    const cursor = headers.get('x-next-cursor') ?? assert.fail('there are more');
+    const rest = await user.call('getInboxBadge', { query: { cursor } });
+    const counted = page.filter(({ muted, unreadCount }) => !muted && unreadCount > 0);
+    assert.deepEqual(
+      {
+        unreadConversations: rest.unreadConversations + counted.length,
+        unreadMessages: counted.reduce((sum, { unreadCount }) => sum + unreadCount, rest.unreadMessages),
+        unreadMentions: counted.reduce((sum, { unreadMentions }) => sum + unreadMentions, rest.unreadMentions),
+      },
+      badge,
+    );
+  }
 }

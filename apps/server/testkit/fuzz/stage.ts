@@ -261,6 +261,7 @@ function createOwnThings({ service, project, operator, api, member, seat }: OwnD
     unshadowInConversation: conversation,
     shadowInChat: someUser,
     deleteUserMessages: someUser,
+    deleteProjectUserMessages: someUser,
     deleteChatUser: async () => {
       const userId = newName();
       await api.call('putChatUser', { userId, body: {} });

@@ -194,8 +194,10 @@ async function createChatPart(service: TestService, api: Api, guest: string) {
   const sendAt = new Date(Date.now() + 86_400_000).toISOString();
   const scheduled = async () =>
     (await api.call('scheduleMessage', { room, body: { text: 'x', senderId: OWNER, sendAt } })).id;
-  const reader = service.as(await token(guest));
-  const report = await reader.call('reportMessage', { messageId: message.id, body: { reason: 'spam' } });
+  // By the owner of the conversation: who moderates decides about others only (MOD-29).
+  const { id: reported } = await api.call('sendMessage', { room, body: { text: 'x', senderId: guest } });
+  const reader = service.as(await token(OWNER));
+  const report = await reader.call('reportMessage', { messageId: reported, body: { reason: 'spam' } });
   const deletion = await api.call('deleteUserMessages', punished);
   await api.call('setModerationHook', { body: { url: WEBHOOK_URL, timeoutMs: 100 } });
   const attachmentId = await uploadedFile(api, room);
@@ -217,6 +219,7 @@ async function createChatPart(service: TestService, api: Api, guest: string) {
       shadowInConversation: punished,
       shadowInChat: punished,
       deleteUserMessages: punished,
+      deleteProjectUserMessages: punished,
     },
     token: await token(OWNER),
     tokens: {

@@ -255,3 +255,50 @@ test('[SDK-140] pins follow their conversation; messages are scheduled, changed 
   for (const part of [pins, seen]) part.close();
   for (const chat of [mod, bob]) await chat.disconnect();
 });
+
+test('[SDK-147] files, polls and forwards are scheduled, and are in the message that is sent', async () => {
+  const { api } = kit.project;
+  const { id: room } = await kit.conversation(['pia', 'quin']);
+  const pia = await chatOf('pia');
+  const here = await pia.join(room);
+  const files = await Promise.all(
+    ['one', 'two'].map((text) => here.upload(new Blob([text], { type: 'text/plain' }), { filename: `${text}.txt` })),
+  );
+  const { id: messageId } = await api.call('sendMessage', { room, body: { text: 'look', senderId: 'quin' } });
+  const scheduled = createScheduled(pia);
+  // Long enough for a busy machine to schedule all of them before the first is due.
+  const soon = new Date(Date.now() + 4_000);
+  const later = new Date(Date.now() + 3_600_000);
+  const attachmentIds = files.map(({ attachmentId }) => attachmentId);
+  await scheduled.create(room, { attachmentIds, sendAt: soon });
+  await scheduled.create(room, { poll: { question: 'Lunch?', options: ['Pizza', 'Soup'] }, sendAt: soon });
+  const passed = await scheduled.create(room, { forward: { messageId }, sendAt: later });
+  await scheduled.update(passed.id, { metadata: { from: 'pia' }, sendAt: soon });
+  await eventually(async () => {
+    await service.service.chat.sweep.scheduled();
+    const { messages } = await api.call('listMessages', { room, query: { limit: 10 } });
+    const own = messages.filter(({ senderId }) => senderId === 'pia');
+    assert.deepEqual(
+      own
+        .map(({ attachments, poll, forwardedFrom, text }) => [
+          attachments?.map(({ filename }) => filename) ?? [],
+          poll?.question ?? null,
+          forwardedFrom?.senderId ?? null,
+          text,
+        ])
+        .sort(),
+      [
+        [[], 'Lunch?', null, 'Lunch?\nPizza\nSoup'],
+        [[], null, 'quin', 'look'],
+        [['one.txt', 'two.txt'], null, null, null],
+      ].sort(),
+    );
+  });
+  assert.deepEqual((await scheduled.list(room)).items, []);
+  // By what the user may read when it is scheduled.
+  const { id: closed } = await kit.conversation(['quin']);
+  const hidden = await api.call('sendMessage', { room: closed, body: { text: 'secret', senderId: 'quin' } });
+  const forward = { messageId: hidden.id };
+  await assert.rejects(scheduled.create(room, { forward, sendAt: later }), { code: 'SVC_NOT_A_MEMBER' });
+  await pia.disconnect();
+});

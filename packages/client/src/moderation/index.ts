@@ -6,7 +6,13 @@ import { createDerivedStore, type Store } from '../store.ts';
 
 export type { ChatReport, Sanction } from '@parley/contract/types.gen';
 export type { Store } from '../store.ts';
-export { createModeration, type Moderation, type SanctionOptions } from './sanctions.ts';
+export {
+  createModeration,
+  type Moderation,
+  type ReportsOptions,
+  type Resolution,
+  type SanctionOptions,
+} from './sanctions.ts';
 
 export interface Report {
   reason: ChatReport['reason'];

@@ -84,3 +84,36 @@ test('[SDK-144] members neither impose nor list, and moderators only over those 
   await kit.project.api.call('addConversationMember', { room, body: { userId: 'own', role: 'OWNER' } });
   await assert.rejects(moderation.mute(room, 'own'), refused);
 });
+
+test('[SDK-146] a moderator lists reports of their conversations page by page, and resolves them', async () => {
+  const [room, other] = [await roomOf('zoe', 'ada'), await roomOf('zoe', 'ada')];
+  const [zoe, ada] = [await kit.user('zoe'), await kit.user('ada')];
+  const moderation = moderationOf('mod');
+  const report = async (place: string) => {
+    const { id: messageId } = await zoe.api.call('sendMessage', { room: place, body: { text: 'spam' } });
+    return (await ada.api.call('reportMessage', { messageId, body: { reason: 'spam', note: 'again' } })).id;
+  };
+  const reports = [await report(room), await report(other), await report(room)].reverse();
+  const first = await moderation.reports({ limit: 2 });
+  const second = await moderation.reports({ limit: 2, cursor: first.nextCursor ?? assert.fail('one page') });
+  assert.deepEqual(
+    [...first.items, ...second.items].map(({ id }) => id),
+    reports,
+  );
+  assert.deepEqual(
+    (await moderation.reports({ conversation: other })).items.map(({ id, note }) => [id, note]),
+    [[reports[1], 'again']],
+  );
+  const until = new Date(Date.now() + 3_600_000);
+  const [newest = '', , oldest = ''] = reports;
+  const muted = await moderation.resolveReport(newest, { action: 'mute', until, reason: 'Calm down.' });
+  assert.deepEqual([muted.status, muted.action], ['RESOLVED', 'mute']);
+  const [mute] = (await moderation.mutes(room)).items;
+  assert.deepEqual([mute?.userId, mute?.reason, Date.parse(mute?.until ?? '')], ['zoe', 'Calm down.', until.getTime()]);
+  await assert.rejects(moderation.resolveReport(newest, { action: 'none' }), { code: 'SVC_REPORT_RESOLVED' });
+  await moderation.resolveReport(oldest, { action: 'delete_message' });
+  const { items } = await moderation.reports({ status: 'RESOLVED' });
+  assert.deepEqual(items.map(({ id }) => id).sort(), [newest, oldest].sort());
+  assert.deepEqual((await moderationOf('ada').reports()).items, []);
+  await assert.rejects(moderationOf('ada').reports({ conversation: room }), { code: 'SVC_FORBIDDEN' });
+});

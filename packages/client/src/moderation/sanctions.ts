@@ -1,4 +1,4 @@
-import type { Sanction, Message as StoredMessage } from '@parley/contract/types.gen';
+import type { ChatReport, ResolveReport, Sanction, Message as StoredMessage } from '@parley/contract/types.gen';
 import type { Chat } from '../chat/index.ts';
 import { createPart } from '../chat/part.ts';
 import { type Page, type PageOptions, pathOf } from '../http.ts';
@@ -8,6 +8,18 @@ export interface SanctionOptions {
   until?: Date;
   /** The user is told, except of a shadow. At most 256 characters. */
   reason?: string;
+}
+
+export interface ReportsOptions extends PageOptions {
+  /** The open ones without it. */
+  status?: ChatReport['status'];
+  /** Its id: only of this conversation. */
+  conversation?: string;
+}
+
+export interface Resolution extends SanctionOptions {
+  /** A mute, ban or shadow is one of the conversation. */
+  action: ResolveReport['action'];
 }
 
 type Impose = (conversationId: string, userId: string, options?: SanctionOptions) => Promise<Sanction>;
@@ -31,6 +43,10 @@ export interface Moderation {
   shadows: List<Sanction>;
   /** What was sent in the shadow, without what was deleted. */
   shadowMessages: List<StoredMessage>;
+  /** Of all conversations that the user moderates, about messages of those below them, latest first. */
+  reports(options?: ReportsOptions): Promise<Page<ChatReport>>;
+  /** Once; also when nothing is to be done. */
+  resolveReport(reportId: string, resolution: Resolution): Promise<ChatReport>;
 }
 
 export function createModeration(chat: Chat): Moderation {
@@ -60,5 +76,8 @@ export function createModeration(chat: Chat): Moderation {
     unshadow: lift('shadows'),
     shadows: list('shadows'),
     shadowMessages: list('shadow-messages'),
+    reports: (options) => http.page('/v1/chat/reports', options),
+    resolveReport: async (reportId, body) =>
+      (await http.call('POST', `/v1/chat/reports/${encodeURIComponent(reportId)}/resolve`, { body })) as ChatReport,
   };
 }

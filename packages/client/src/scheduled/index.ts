@@ -1,18 +1,26 @@
-import type { MentionsDraft, ScheduledMessage } from '@parley/contract/types.gen';
+import type { ForwardDraft, MentionsDraft, PollDraft, ScheduledMessage } from '@parley/contract/types.gen';
 import type { Chat } from '../chat/index.ts';
 import { createPart } from '../chat/part.ts';
 import { type Page, type PageOptions, pathOf } from '../http.ts';
 
-export type { ScheduledMessage } from '@parley/contract/types.gen';
+export type { ForwardDraft, PollDraft, ScheduledMessage } from '@parley/contract/types.gen';
 
 export interface NewScheduled {
-  text: string;
+  /** A message has a text, files, a poll, or forwards another. */
+  text?: string;
   /** Up to 30 days ahead. */
   sendAt: Date;
   replyTo?: string;
+  /** What `upload` of the conversation gave; kept until a day after `sendAt`. */
+  attachmentIds?: string[];
+  poll?: PollDraft;
+  /** As it is when it is sent; the right to read it is asked for now, and again then. */
+  forward?: ForwardDraft;
   mentions?: MentionsDraft;
   metadata?: Record<string, unknown>;
 }
+
+export type ScheduledChange = Partial<Pick<NewScheduled, 'text' | 'sendAt' | 'mentions' | 'metadata'>>;
 
 /** Messages that are sent later, by the server. */
 export interface Scheduled {
@@ -20,7 +28,7 @@ export interface Scheduled {
   /** Those of this user that are not sent, soonest first, and those that failed. */
   list(conversationId: string, options?: PageOptions): Promise<Page<ScheduledMessage>>;
   /** A failed one waits again. */
-  update(id: string, change: { text?: string; sendAt?: Date }): Promise<ScheduledMessage>;
+  update(id: string, change: ScheduledChange): Promise<ScheduledMessage>;
   cancel(id: string): Promise<void>;
 }
 

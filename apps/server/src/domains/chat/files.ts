@@ -1,4 +1,5 @@
-import type { chatFileRoutes } from '@parley/contract';
+import type { chatFileRoutes, fileDashboardRoutes, SetScanHook } from '@parley/contract';
+import type { ProjectScope } from '../../core/caller.ts';
 import type { Handlers } from '../../core/handlers.ts';
 import type { Chore } from '../../core/timers.ts';
 import { createAttachments } from './attachments/attachments.ts';
@@ -30,16 +31,24 @@ export function createFiles(deps: FileDeps) {
   const scans = createScans({ ...deps, attachments });
   const hook = createHookSettings(deps, 'scan');
 
-  const handlers: Handlers<typeof chatFileRoutes> = {
+  const setScan = (scope: ProjectScope, body: SetScanHook) =>
+    hook.set(scope, { timeoutMs: scanTimeoutMs, onFailure: 'closed', ...body });
+  async function removeScan(scope: ProjectScope) {
+    const answer = await hook.remove(scope);
+    await scans.hurry(scope);
+    scans.kick();
+    return answer;
+  }
+
+  const handlers: Handlers<typeof chatFileRoutes> & Handlers<typeof fileDashboardRoutes> = {
     getScanHook: ({ caller }) => hook.get(caller),
-    setScanHook: ({ caller, body }) => hook.set(caller, { timeoutMs: scanTimeoutMs, onFailure: 'closed', ...body }),
+    setScanHook: ({ caller, body }) => setScan(caller, body),
     rotateScanHook: ({ caller }) => hook.rotate(caller),
-    async removeScanHook({ caller }) {
-      const answer = await hook.remove(caller);
-      await scans.hurry(caller);
-      scans.kick();
-      return answer;
-    },
+    removeScanHook: ({ caller }) => removeScan(caller),
+    setProjectScanHook: ({ caller, body }) => setScan(caller, body),
+    rotateProjectScanHook: ({ caller }) => hook.rotate(caller),
+    removeProjectScanHook: ({ caller }) => removeScan(caller),
+    setProjectLinkPreviews: ({ caller, body }) => links.set(caller, body),
     setScanResult: ({ caller, params, body }) => scans.setResult(caller, params.attachmentId, body),
     getLinkPreviews: ({ caller }) => links.get(caller),
     setLinkPreviews: ({ caller, body }) => links.set(caller, body),

@@ -116,6 +116,8 @@ export function createHandlers(
     listProjectConversationMembers: ({ caller, params, query }) =>
       dashboard.members(caller, params.conversationId, query),
     listProjectMessages: ({ caller, params, query }) => dashboard.messages(caller, params.conversationId, query),
+    listProjectChatUsers: ({ caller, query }) => dashboard.users(caller, query),
+    getProjectChatUser: ({ caller, params }) => dashboard.user(caller, params.userId),
     listProjectPresence: ({ caller, params, query }) => dashboard.presence(caller, params.conversationId, query),
   };
 }

@@ -20,6 +20,9 @@ export const BY_ROLE = new Set<string>([
   'listShadowMessages',
 ]);
 
+/** What is for those who moderate: it does not exist for a plain member (MOD-29). */
+export const OF_MODERATORS = new Set<string>(['getChatReport', 'resolveChatReport']);
+
 /** A chat token gets the error of a missing scope: it is one that no token has (S60). */
 export const BEYOND_TOKENS = new Set<string>(['createConversation']);
 /** The kinds of credential that do what the route is for. */
@@ -27,7 +30,13 @@ export const kindsOf = ({ name, row }: Route): readonly Credential[] =>
   row.by.filter((kind) => kind !== 'chatToken' || !BEYOND_TOKENS.has(name));
 
 /** After these, as after a DELETE, something of the world is gone or not as it was. */
-const ENDING = new Set<string>(['disableWebhook', 'endLiveStream', 'endProjectLiveStream', 'resolveProjectReport']);
+const ENDING = new Set<string>([
+  'disableWebhook',
+  'endLiveStream',
+  'endProjectLiveStream',
+  'resolveChatReport',
+  'resolveProjectReport',
+]);
 /** What people do to themselves: each needs somebody of its own, after whom nothing else is asked. */
 const OF_A_PERSON = new Set<string>(['endSession', 'endAllSessions', ...Object.keys(ownCalls)]);
 /** After these nothing else can be asked, or before them nothing: an archived project, a seat that is taken over. */

@@ -51,6 +51,12 @@ export const references: readonly Reference[] = [
     isInside: true,
   },
   {
+    route: 'listChatReports',
+    thing: 'conversationId',
+    naming: (id) => query(`?conversation=${id}`),
+    code: 'SVC_CONVERSATION_NOT_FOUND',
+  },
+  {
     route: 'markUnread',
     thing: 'messageId',
     naming: (messageId) => body({ messageId, userId: OWNER }),
@@ -63,6 +69,14 @@ export const references: readonly Reference[] = [
     naming: (conversation) => body({ conversation }),
     code: 'SVC_CONVERSATION_NOT_FOUND',
   },
+  {
+    route: 'deleteProjectUserMessages',
+    thing: 'conversationId',
+    naming: (conversation) => body({ conversation }),
+    code: 'SVC_CONVERSATION_NOT_FOUND',
+  },
+  { route: 'listProjectChatUsers', thing: 'userId', naming: (id) => query(`?userId=${id}`), code: null },
+  { route: 'listProjectConversations', thing: 'userId', naming: (id) => query(`?userId=${id}`), code: null },
   { route: 'listChatUsers', thing: 'userId', naming: (id) => query(`?ids=${id}`), code: null },
   {
     route: 'searchMessages',

@@ -67,8 +67,10 @@ export function createRequests(node: ProtocolNode): (route: Route) => Sent {
     setModerationHook: () => ({ url: 'https://hooks.example.com/made' }),
     setProjectModerationHook: () => ({ url: 'https://hooks.example.com/made' }),
     setScanHook: () => ({ url: 'https://hooks.example.com/made' }),
+    setProjectScanHook: () => ({ url: 'https://hooks.example.com/made' }),
     setScanResult: () => ({ result: 'CLEAN' }),
     setLinkPreviews: () => ({ enabled: false }),
+    setProjectLinkPreviews: () => ({ enabled: false }),
     createWebhook: () => ({ url: 'https://hooks.example.com/made' }),
     registerServer: () => ({
       name: node.name,

@@ -166,14 +166,19 @@ const manyMemberships = 5_000;
  * who is in few.
  */
 async function sourceOf(db: Queryable, userId: string): Promise<Sql> {
+  return (await isInMany(db, userId))
+    ? sql`conversations c cross join lateral (
+        select * from conversation_members where conversation_id = c.id and user_id = ${userId} limit 1) m`
+    : sql`conversation_members m cross join lateral (
+        select * from conversations where id = m.conversation_id limit 1) c`;
+}
+
+/** Whether to walk from the conversations to the user, not from the user to theirs: of all projects that know the id. */
+export async function isInMany(db: Queryable, userId: string): Promise<boolean> {
   const [memberships] = await db.query<{ count: number }>(sql`
     select count(*) from (select from conversation_members where user_id = ${userId} and active
       limit ${manyMemberships}) memberships`);
-  return (memberships?.count ?? 0) < manyMemberships
-    ? sql`conversation_members m cross join lateral (
-        select * from conversations where id = m.conversation_id limit 1) c`
-    : sql`conversations c cross join lateral (
-        select * from conversation_members where conversation_id = c.id and user_id = ${userId} limit 1) m`;
+  return (memberships?.count ?? 0) >= manyMemberships;
 }
 
 interface NewConversation {

@@ -6,10 +6,13 @@ import type { Db } from '../../../core/db.ts';
 import { sql } from '../../../core/sql.ts';
 import { dispatchedOnInsert } from '../../webhooks/index.ts';
 import { isBetween } from '../blocks/block-store.ts';
+import { countParts } from '../dashboard/dashboard-store.ts';
+import { listUserMetadata } from '../dashboard/user-metadata-store.ts';
 import { countUnread, findInboxEntry } from '../inbox/inbox-store.ts';
 import { markMessageDeleted } from '../messages/message-store.ts';
 import { type ReactionItem, storeReactions } from '../messages/reaction-store.ts';
 import { createStoreMessages, type SendItem } from '../messages/send-store.ts';
+import { findReport, listReports } from '../moderation/report-store.ts';
 import { findEntry, lockConversations } from './conversation-store.ts';
 import { findReadState } from './read-store.ts';
 
@@ -140,3 +143,31 @@ for (const count of [1, 2])
       where statement = ${text}`);
     assert.deepEqual(lock, { isLasting: true, custom: 5 });
   });
+
+test("[MOD-29] a moderator's reports are found by indexes, planned on empty tables too", async () => {
+  const scope = { projectId: conversationId, environment: 'DEVELOPMENT' } as const;
+  const page = { status: 'OPEN', conversationId: null, after: null, limit: 51 } as const;
+  const viewer = { userId: 'mod', conversations: null };
+  const list = await lastingPlans(database.db, (db) => listReports(db, scope, page, viewer));
+  assert.match(list, /chat_reports_of_conversation/, list);
+  assert.doesNotMatch(list, /Seq Scan|chat_reports_listed/, list);
+  const one = await lastingPlans(database.db, (db) => findReport(db, scope, 'rpt_1', viewer));
+  assert.match(one, /conversations_public_id/, one);
+  assert.doesNotMatch(one, /Seq Scan|conversation_members_of_user/, one);
+});
+
+test('[DASH-100] the numbers of a conversation are of indexes, planned on empty tables too', async () => {
+  const plans = await lastingPlans(database.db, (db) => countParts(db, conversationId));
+  for (const index of ['messages_polls', 'scheduled_messages_waiting', 'message_pins_pkey'])
+    assert.match(plans, new RegExp(index), plans);
+  assert.doesNotMatch(plans, /Seq Scan/, plans);
+});
+
+test('[DASH-102] who there is and when they were last seen is found by indexes, planned on empty tables too', async () => {
+  const scope = { projectId: conversationId, environment: 'DEVELOPMENT' } as const;
+  const plans = await lastingPlans(database.db, (db) =>
+    listUserMetadata(db, scope, { by: 'page', after: '', limit: 50 }),
+  );
+  for (const index of ['chat_connections_of_user', 'chat_users_pkey']) assert.match(plans, new RegExp(index), plans);
+  assert.doesNotMatch(plans, /Seq Scan|chat_connections_of_project/, plans);
+});

@@ -1,7 +1,13 @@
-import type { ChatOverview, MessageMetadata } from '@parley/contract';
+import {
+  type ChatOverview,
+  type ConversationOverview,
+  countedMax,
+  type MessageMetadata,
+  pinsMax,
+} from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Reader } from '../../../core/db.ts';
-import { empty, sql } from '../../../core/sql.ts';
+import { empty, raw, type Sql, sql } from '../../../core/sql.ts';
 
 export async function countChat(
   db: Reader,
@@ -50,6 +56,45 @@ export async function countHours(
       and c.last_message_at > ${since} and m.created_at >= ${since} and m.deleted_at is null
     group by 1`);
   return new Map(rows.map(({ hour, messages }) => [hour, messages]));
+}
+
+const scheduledIn = (conversationUuid: string, isFailed: boolean): Sql => sql`
+  select send_at from scheduled_messages
+  where conversation_id = ${conversationUuid} and status <> 'SENT' and status ${raw(isFailed ? '=' : '<>')} 'FAILED'
+  order by send_at, id limit ${countedMax}`;
+
+/** What is pinned, asked and planned in a conversation: each by an index of its own, however many messages there are. */
+export async function countParts(
+  db: Reader,
+  conversationUuid: string,
+): Promise<Pick<ConversationOverview, 'pins' | 'polls' | 'scheduled'>> {
+  const [row] = await db.query<Record<string, number> & { nextAt: string | null }>(sql`
+    select
+      (select count(*) from message_pins where conversation_id = ${conversationUuid}) as pins,
+      p.polls, p.open, p.voters, w.waiting, w.next_at as "nextAt", f.failed
+    from (
+      select count(*) as polls, count(*) filter (where poll->>'closedAt' is null) as open,
+        coalesce(sum((poll->>'voters')::int), 0) as voters
+      from (select poll from messages where conversation_id = ${conversationUuid} and poll is not null
+            order by position desc limit ${countedMax}) newest) p,
+    (select count(*) as waiting, min(send_at) as next_at from (${scheduledIn(conversationUuid, false)}) first) w,
+    (select count(*) as failed from (${scheduledIn(conversationUuid, true)}) first) f`);
+  const of = (name: string): number => row?.[name] ?? 0;
+  return {
+    pins: { count: of('pins'), max: pinsMax },
+    polls: {
+      open: of('open'),
+      closed: of('polls') - of('open'),
+      voters: of('voters'),
+      isCapped: of('polls') === countedMax,
+    },
+    scheduled: {
+      waiting: of('waiting'),
+      failed: of('failed'),
+      nextAt: row?.nextAt ?? null,
+      isCapped: Math.max(of('waiting'), of('failed')) === countedMax,
+    },
+  };
 }
 
 /** What may be known of messages without reading them, newest first. */

@@ -3,6 +3,7 @@ import {
   type ChatOverview,
   type Conversation,
   type ConversationMember,
+  type ConversationOverview,
   fail,
   type Limits,
   type MessageMetadata,
@@ -27,7 +28,8 @@ import { listConnections } from '../live/connection-store.ts';
 import type { ConnectionLog } from '../live/connections.ts';
 import type { PresenceOf } from '../live/presence.ts';
 import { readReference } from '../references.ts';
-import { countChat, countHours, listMessageMetadata } from './dashboard-store.ts';
+import { countChat, countHours, countParts, listMessageMetadata } from './dashboard-store.ts';
+import { createUserPages } from './users.ts';
 
 interface DashboardDeps {
   db: Db;
@@ -70,6 +72,7 @@ export function createDashboard(deps: DashboardDeps) {
   }
 
   return {
+    ...createUserPages(deps),
     /** `asOf` says of when it is. */
     overview: cacheSlowReads(clock, count),
 
@@ -87,14 +90,18 @@ export function createDashboard(deps: DashboardDeps) {
 
     conversations: (
       scope: ProjectScope,
-      query: PageQuery & Pick<ConversationPage, 'name' | 'type'>,
-    ): Promise<Answer<Conversation[]>> => conversations.listPage(scope, { ...query, userId: null, listed: null }),
+      { userId = '', ...query }: PageQuery & Pick<ConversationPage, 'name' | 'type'> & { userId?: string },
+    ): Promise<Answer<Conversation[]>> =>
+      conversations.listPage(scope, { ...query, userId: userId || null, listed: null }),
 
-    async conversation(scope: ProjectScope, reference: string): Promise<Conversation> {
+    async conversation(scope: ProjectScope, reference: string): Promise<ConversationOverview> {
       const { id } = await entry(scope, reference);
       const retentionDefault = limits.CHAT_RETENTION_DAYS || null;
-      const found = await findConversation(db, scope, id, { retentionDefault, userId: null });
-      return found ?? fail('SVC_CONVERSATION_NOT_FOUND');
+      const [found, parts] = await Promise.all([
+        findConversation(db, scope, id, { retentionDefault, userId: null }),
+        countParts(replicated.current, id),
+      ]);
+      return { ...(found ?? fail('SVC_CONVERSATION_NOT_FOUND')), ...parts };
     },
 
     members: async (scope: ProjectScope, reference: string, query: PageQuery): Promise<Answer<ConversationMember[]>> =>

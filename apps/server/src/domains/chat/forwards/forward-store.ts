@@ -2,7 +2,7 @@ import type { ForwardedFrom } from '@parley/contract';
 import type { Queryable, Tx } from '../../../core/db.ts';
 import { few, json, sql } from '../../../core/sql.ts';
 import { filesOf } from '../messages/json-store.ts';
-import { clientKey } from '../messages/send-store.ts';
+import { sentWith } from '../messages/send-store.ts';
 
 /** What is passed on of a message. */
 export interface Source {
@@ -85,9 +85,6 @@ export async function findEarlier(
   const [row] = await db.query<{ position: number }>(sql`
     select m.position
     from (select ${conversationUuid}::uuid as conversation, ${senderId}::text as sender, ${clientMessageId}::text as id) i
-    cross join lateral (
-      select position from messages
-      where client_message_id is not null and ${clientKey('conversation_id', 'sender_id', 'client_message_id')}
-        = ${clientKey('i.conversation', 'i.sender', 'i.id')} limit 1) m`);
+    cross join lateral ${sentWith('i.conversation', 'i.sender', 'i.id')} m`);
   return row?.position;
 }

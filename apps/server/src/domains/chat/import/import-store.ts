@@ -2,7 +2,7 @@ import type { ChatMemberRole, ConversationType, MessageType } from '@parley/cont
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Queryable, Tx } from '../../../core/db.ts';
 import { json, sql } from '../../../core/sql.ts';
-import { clientKey } from '../messages/send-store.ts';
+import { sentWith } from '../messages/send-store.ts';
 
 /** A conversation that an import writes to; its row is locked. */
 export interface ImportTarget {
@@ -142,10 +142,7 @@ export async function insertImportedMessages(
         i."deletedAt", coalesce(r.total, 0), r.last_at
       from input i cross join (select ${conversationId}::uuid as id) g
       left join conversation_members p on p.conversation_id = ${conversationId} and p.user_id = i."senderId" and p.active
-      left join lateral (
-        select id from messages where client_message_id is not null
-          and ${clientKey('conversation_id', 'sender_id', 'client_message_id')}
-            = ${clientKey('g.id', 'i."senderId"', 'i."externalId"')} limit 1) d on true
+      left join lateral ${sentWith('g.id', 'i."senderId"', 'i."externalId"')} d on true
       left join (select "threadRootId" as id, count(*) as total, max("createdAt") as last_at from input
                  where "threadRootId" is not null and "deletedAt" is null group by 1) r on r.id = i.id),
     searched as (

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { InboxBadge, InboxEntry } from '@parley/contract';
-import type { Api } from '@parley/server';
+import type { InboxEntry } from '@parley/contract';
 import fc from 'fast-check';
-import { type InboxStep, inboxStep, PEOPLE, ROOMS, shownOf } from '../../../../testkit/chat/inbox-model.ts';
-import { createInboxStage, type InboxStage, perform, send, take } from '../../../../testkit/chat/inbox-stage.ts';
+import { type InboxStep, inboxStep, PEOPLE, ROOMS } from '../../../../testkit/chat/inbox-model.ts';
+import {
+  compare,
+  createInboxStage,
+  type InboxStage,
+  perform,
+  send,
+  take,
+} from '../../../../testkit/chat/inbox-stage.ts';
 import { isWhole } from '../../../../testkit/kit/part.ts';
 import { startService, type TestService } from '../../../../testkit/kit/service.ts';
 
@@ -17,41 +23,6 @@ before(async () => {
   service = await startService({ env: { RATE_LIMIT_WINDOW_SECONDS: '1' } });
 });
 after(() => service.stop());
-
-const byId = (left: { id: string }, right: { id: string }): number => (left.id < right.id ? -1 : 1);
-
-/** Where an entry belongs: later texts come first. */
-const orderOf = ({ pinnedAt, lastActivityAt }: InboxEntry): string =>
-  pinnedAt === null ? `0 ${lastActivityAt}` : `1 ${pinnedAt}`;
-
-async function compare({ users, model }: InboxStage): Promise<void> {
-  for (const [person, user] of users) {
-    const entries = await user.call('listInbox', {});
-    assert.deepEqual(entries.map(shownOf).sort(byId), model.entries(person).sort(byId), `inbox of ${person}`);
-    const order = entries.map(orderOf);
-    assert.deepEqual(order, [...order].sort().reverse(), `order of ${person}`);
-    assert.deepEqual(await user.call('getInboxBadge', {}), model.badge(person), `badge of ${person}`);
-    await comparePages(user, entries, model.badge(person));
-  }
-}
-
-/** Wherever the inbox is cut, its two parts make up the badge. */
-async function comparePages(user: Api, entries: readonly InboxEntry[], badge: InboxBadge): Promise<void> {
-  for (let limit = 1; limit < entries.length; limit++) {
-    const { body: page, headers } = await user.request('listInbox', { query: { limit } });
-    const cursor = headers.get('x-next-cursor') ?? assert.fail('there are more');
-    const rest = await user.call('getInboxBadge', { query: { cursor } });
-    const counted = page.filter(({ muted, unreadCount }) => !muted && unreadCount > 0);
-    assert.deepEqual(
-      {
-        unreadConversations: rest.unreadConversations + counted.length,
-        unreadMessages: counted.reduce((sum, { unreadCount }) => sum + unreadCount, rest.unreadMessages),
-        unreadMentions: counted.reduce((sum, { unreadMentions }) => sum + unreadMentions, rest.unreadMentions),
-      },
-      badge,
-    );
-  }
-}
 
 test('[INB-5] [INB-6] [INB-7] [INB-8] whatever is sent, read, marked, deleted, retired, blocked, hidden or left, inboxes and badges are what a model counts', async () => {
   await fc.assert(

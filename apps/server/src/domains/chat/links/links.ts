@@ -1,5 +1,5 @@
 import type { LinkPreview, LinkPreviewSettings } from '@parley/contract';
-import type { ApiKeyCaller, ProjectScope } from '../../../core/caller.ts';
+import type { ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
 import { deleteInBatches, type Turn } from '../../../core/delete-in-batches.ts';
@@ -81,10 +81,10 @@ export function createLinks(deps: LinkDeps) {
       return link !== undefined && (await environments.get(scope)).linkPreviews ? link : undefined;
     },
     sweep: (turn: Turn) => deleteInBatches({ turn }, (limit) => deleteLost(db, limit)),
-    get: async (caller: ApiKeyCaller): Promise<LinkPreviewSettings> => ({
+    get: async (caller: ProjectScope): Promise<LinkPreviewSettings> => ({
       enabled: (await findSettings(db, caller))?.linkPreviews ?? false,
     }),
-    async set(caller: ApiKeyCaller, { enabled }: LinkPreviewSettings): Promise<Answer<LinkPreviewSettings>> {
+    async set(caller: ProjectScope, { enabled }: LinkPreviewSettings): Promise<Answer<LinkPreviewSettings>> {
       await setLinkPreviews(db, caller, { isOn: enabled, revision: ids.newUuid(), at: iso(clock.now()) });
       chatStanding.announce(caller);
       const { projectId, environment } = caller;

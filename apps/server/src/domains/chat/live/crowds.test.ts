@@ -25,7 +25,8 @@ after(() => stage.second.stop());
 
 test('[CONV-2] a crowd creates a conversation of one name: one is made', () => createOneName(stage));
 
-test('[DIR-2] a crowd opens the direct conversation of the same people: one is made', () => openOneDirect(stage));
+test('[DIR-2] 400 at once open the direct conversation of the same people: one is made', () =>
+  openOneDirect({ ...stage, crowd: 400 }));
 
 test('[MEM-2] a crowd adds one user: one member, one change', () => addOneMember(stage));
 

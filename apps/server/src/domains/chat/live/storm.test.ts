@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import {
   runCyclesScenario,
   runKillsScenario,
@@ -7,6 +7,7 @@ import {
   runReadersScenario,
 } from '../../../../testkit/chat/fault-scenarios.ts';
 import { type ChatFleet, startFleet } from '../../../../testkit/chat/fleet.ts';
+import { runInboxKills } from '../../../../testkit/chat/inbox-kills.ts';
 import { isWhole } from '../../../../testkit/kit/part.ts';
 import { hasRedisServer, startOwnRedis, testRedisUrl } from '../../../../testkit/kit/redis.ts';
 import { openTestDatabase } from '../../../../testkit/kit/test-database.ts';
@@ -15,41 +16,51 @@ import { openTestDatabase } from '../../../../testkit/kit/test-database.ts';
 const databaseUrl = process.env['PARLEY_TEST_DATABASE_URL'];
 const writers = isWhole ? 4 : 2;
 
-async function onFleet(processes: number, redisUrl: string | undefined, work: (fleet: ChatFleet) => Promise<void>) {
+async function openFleet(processes: number, redisUrl: string | undefined): Promise<ChatFleet> {
   const database = databaseUrl === undefined ? null : await openTestDatabase({ url: databaseUrl });
   const shared = redisUrl === undefined ? {} : { REDIS_URL: redisUrl, REDIS_KEY_PREFIX: `storm-${process.pid}:` };
   const env = database === null ? {} : { DATABASE_URL: database.url ?? '', ...shared };
   const fleet = await startFleet({ processes: database === null ? 1 : processes, env, members: ['alice'] });
-  try {
-    await work(fleet);
-  } finally {
-    await fleet.stop();
-    await database?.close();
-  }
+  return {
+    ...fleet,
+    async stop() {
+      await fleet.stop();
+      await database?.close();
+    },
+  };
 }
 
+let fleet: ChatFleet;
+before(async () => {
+  fleet = await openFleet(2, testRedisUrl);
+});
+after(() => fleet.stop());
+
 test('[CHATWS-11] kill -9 under load: nothing acknowledged is lost, nothing is there twice, subscribers are complete', async () => {
-  await onFleet(2, testRedisUrl, async (fleet) => {
-    const kills = await runKillsScenario({ fleet, kills: 1, writers, everyMs: 500, seed: 11 });
-    assert.deepEqual(kills.faults, []);
-    const cycles = await runCyclesScenario({
-      fleet: await fleet.again(),
-      cycles: isWhole ? 12 : 5,
-      followers: 3,
-      seed: 12,
-    });
-    assert.deepEqual(cycles.faults, []);
-    const readers = await runReadersScenario({
-      fleet: await fleet.again(),
-      writers,
-      each: 6,
-      sizes: [
-        [1, 1],
-        [1, 100],
-      ],
-    });
-    assert.deepEqual(readers.faults, []);
+  const kills = await runKillsScenario({ fleet, kills: 1, writers, everyMs: 500, seed: 11 });
+  assert.deepEqual(kills.faults, []);
+  const cycles = await runCyclesScenario({
+    fleet: await fleet.again(),
+    cycles: isWhole ? 12 : 5,
+    followers: 3,
+    seed: 12,
   });
+  assert.deepEqual(cycles.faults, []);
+  const readers = await runReadersScenario({
+    fleet: await fleet.again(),
+    writers,
+    each: 6,
+    sizes: [
+      [1, 1],
+      [1, 100],
+    ],
+  });
+  assert.deepEqual(readers.faults, []);
+});
+
+test('[INB-6] kill -9 between and during sends, reads, edits and deletions: inboxes and badges are what a model counts', async () => {
+  const { retries } = await runInboxKills({ fleet, kills: isWhole ? 3 : 2, between: 40, seed: 13 });
+  assert.ok(retries > 0, 'no step was under way when the process died');
 });
 
 test('[CHATWS-12] without Redis sends go on, and subscribers are complete after its return', {
@@ -58,10 +69,13 @@ test('[CHATWS-12] without Redis sends go on, and subscribers are complete after 
 }, async () => {
   const redis = await startOwnRedis();
   try {
-    await onFleet(2, redis.url, async (fleet) => {
-      const outage = await runOutageScenario({ fleet, redis, outageMs: 2_000, writers: 2 });
+    const own = await openFleet(2, redis.url);
+    try {
+      const outage = await runOutageScenario({ fleet: own, redis, outageMs: 2_000, writers: 2 });
       assert.deepEqual(outage.faults, []);
-    });
+    } finally {
+      await own.stop();
+    }
   } finally {
     await redis.kill();
   }

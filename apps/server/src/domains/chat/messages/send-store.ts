@@ -126,10 +126,15 @@ export function createStoreMessages(
 const recordBytesMax = 1_200;
 
 /** The expression of the index `messages_client_key`: no two pairs of sender and id give the same text. */
-export function clientKey(conversation: string, sender: string, id: string): Sql {
+function clientKey(conversation: string, sender: string, id: string): string {
   const from = `coalesce(${sender}, '')`;
-  return raw(`(${conversation}::text || length(${from})::text || ':' || ${from} || ${id})`);
+  return `(${conversation}::text || length(${from})::text || ':' || ${from} || ${id})`;
 }
+
+/** The message that a client has sent with its own id, which are columns at hand: its id and position. */
+export const sentWith = (conversation: string, sender: string, id: string): Sql =>
+  raw(`(select id, position from messages where client_message_id is not null
+    and ${clientKey('conversation_id', 'sender_id', 'client_message_id')} = ${clientKey(conversation, sender, id)} limit 1)`);
 
 function createInsertBatch(
   dispatchedOnInsert: DispatchedOnInsert,
@@ -351,10 +356,7 @@ const insertStatement = (dispatchedOnInsert: DispatchedOnInsert) =>
     left join lateral (
       select role, active, silenced_until, shadowed_until, last_sent_at from conversation_members
       where conversation_id = i."conversationId" and user_id = i."senderId" limit 1) p on p.active
-    left join lateral (
-      select position from messages
-      where client_message_id is not null and ${clientKey('conversation_id', 'sender_id', 'client_message_id')}
-        = ${clientKey('i."conversationId"', 'i."senderId"', 'i."clientMessageId"')} limit 1) d on true
+    left join lateral ${sentWith('i."conversationId"', 'i."senderId"', 'i."clientMessageId"')} d on true
     ${way.repeats}
     ${messages ? way.replyTarget : empty}
     ${files ? filed.joined : empty}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { assertRefused, type ChatOf, createChatKit } from '../../../../testkit/chat/chat.ts';
+import { eventually } from '../../../../testkit/kit/eventually.ts';
 import type { Person } from '../../../../testkit/kit/people.ts';
 import { sharedService } from '../../../../testkit/kit/shared-service.ts';
 
@@ -131,7 +132,7 @@ test('[DASH-97] word lists, links and the hook are read by viewers and changed b
   await assertRefused(viewer.api.call('setProjectModeration', { ...here(), body }), 403, 'SVC_PERMISSION_DENIED');
   const set = await admin.api.call('setProjectModeration', { ...here(), body });
   const seen = () => viewer.api.call('getProjectModeration', here());
-  assert.deepEqual(await seen(), { ...set, hook: null });
+  assert.deepEqual(await seen(), { ...set, hook: null, scan: null, linkPreviews: false });
   assert.deepEqual(await api.call('getChatModeration'), set);
   const hook = { url: 'http://127.0.0.1:8080/hook', onFailure: 'closed' as const };
   await assertRefused(
@@ -149,4 +150,54 @@ test('[DASH-97] word lists, links and the hook are read by viewers and changed b
   assert.ok(secret && secret !== made.secret);
   await admin.api.call('removeProjectModerationHook', here());
   assert.equal((await seen()).hook, null);
+});
+
+test('[DASH-103] all messages of a user are deleted by who may, and the list says how far it is', async () => {
+  const service = await sharedService();
+  const { id: projectId, api, owner } = chat.project;
+  const { id: room } = await chat.conversation(['vic', 'ann']);
+  for (const senderId of ['vic', 'ann', 'vic'])
+    await api.call('sendMessage', { room, body: { text: 'my secret', senderId } });
+  const of = { ...here(), userId: 'vic' };
+  for (const person of [viewer, await chat.project.member('DEVELOPER')])
+    await assertRefused(person.api.call('deleteProjectUserMessages', of), 403, 'SVC_PERMISSION_DENIED');
+  const { id, status, conversationId } = await admin.api.call('deleteProjectUserMessages', of);
+  assert.deepEqual([status, conversationId], ['RUNNING', null]);
+  const found = async () => {
+    await service.service.chat.sweep.deletions();
+    const listed = await viewer.api.call('listProjectChatDeletions', here());
+    assert.doesNotMatch(JSON.stringify(listed), written);
+    return listed.map((one) => [one.id, one.userId, one.status, one.deleted]);
+  };
+  await eventually(async () => assert.deepEqual(await found(), [[id, 'vic', 'DONE', 2]]));
+  const left = (await api.call('listMessages', { room })).messages.filter(({ text }) => text !== null);
+  assert.deepEqual(
+    left.map(({ senderId }) => senderId),
+    ['ann'],
+  );
+  const elsewhere = { ...here(), query: { environment: 'PRODUCTION' } };
+  assert.deepEqual(await viewer.api.call('listProjectChatDeletions', elsewhere), []);
+  const [entry] = await owner.api.call('listAuditLogs', { projectId, query: { action: 'chat.messages_deleted' } });
+  assert.deepEqual([entry?.resourceId, entry?.actorEmail], ['vic', admin.email]);
+});
+
+test('[DASH-104] the scan hook and previews of links are seen by viewers and set by who may; a secret is shown once', async () => {
+  const { api } = chat.project;
+  const body = { url: 'http://127.0.0.1:8080/scan', timeoutMs: 8_000 };
+  const seen = () => viewer.api.call('getProjectModeration', here());
+  const set = { ...here(), body };
+  await assertRefused(viewer.api.call('setProjectScanHook', set), 403, 'SVC_PERMISSION_DENIED');
+  const made = await admin.api.call('setProjectScanHook', set);
+  assert.ok(made.secret);
+  const shown = await seen();
+  assert.ok(!JSON.stringify(shown).includes(made.secret));
+  assert.deepEqual([shown.scan?.url, shown.scan?.timeoutMs, shown.scan?.onFailure], [body.url, 8_000, 'closed']);
+  assert.deepEqual(await api.call('getScanHook'), shown.scan);
+  assert.notEqual((await admin.api.call('rotateProjectScanHook', here())).secret, made.secret);
+  await admin.api.call('removeProjectScanHook', here());
+  const previews = { ...here(), body: { enabled: true } };
+  await assertRefused(viewer.api.call('setProjectLinkPreviews', previews), 403, 'SVC_PERMISSION_DENIED');
+  await admin.api.call('setProjectLinkPreviews', previews);
+  assert.deepEqual([(await seen()).scan, (await seen()).linkPreviews], [null, true]);
+  assert.deepEqual(await api.call('getLinkPreviews'), { enabled: true });
 });

@@ -43,6 +43,20 @@ export async function findDeletion(
   return row;
 }
 
+/** Latest first. */
+export async function listDeletions(
+  db: Queryable,
+  { projectId, environment }: ProjectScope,
+  after: readonly [createdAt: string, id: string] | null,
+  limit: number,
+): Promise<ChatDeletion[]> {
+  return db.query<ChatDeletion>(sql`
+    select ${columns} from chat_deletions d
+    where d.project_id = ${projectId} and d.environment = ${environment}
+      ${after === null ? empty : sql`and (d.created_at, d.id) < (${after[0]}::timestamptz, ${after[1]})`}
+    order by d.created_at desc, d.id desc limit ${limit}`);
+}
+
 /** Oldest first. */
 export async function listRunning(db: Queryable, limit: number): Promise<RunningDeletion[]> {
   return db.query<RunningDeletion>(sql`

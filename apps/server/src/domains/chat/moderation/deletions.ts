@@ -1,12 +1,14 @@
 import { type ChatDeletion, type DeleteMessages, fail, type Limits } from '@parley/contract';
-import type { ApiKeyCaller } from '../../../core/caller.ts';
+import type { ApiKeyCaller, ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
+import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts';
 import type { Db } from '../../../core/db.ts';
 import { deleteInBatches, endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
-import { type Answer, recorded } from '../../../core/handlers.ts';
+import { type Answer, page, recorded } from '../../../core/handlers.ts';
 import type { Ids } from '../../../core/ids.ts';
 import { failQuota } from '../../../core/quotas.ts';
 import type { UnitOfWork } from '../../../core/unit-of-work.ts';
+import type { Backend } from '../callers.ts';
 import { insertChange, lockEntry } from '../conversations/conversation-store.ts';
 import type { Entries } from '../conversations/entries.ts';
 import type { Hub } from '../live/hub.ts';
@@ -19,6 +21,7 @@ import {
   findDeletion,
   finishDeletion,
   insertDeletion,
+  listDeletions,
   listOwn,
   listRunning,
   movePlace,
@@ -30,6 +33,7 @@ import { assertUserId } from './user-ids.ts';
 interface DeletionDeps {
   db: Db;
   clock: Clock;
+  cursors: Cursors;
   ids: Ids;
   limits: Limits;
   unitOfWork: UnitOfWork;
@@ -46,9 +50,9 @@ const jobsMax = 20;
 const keptMs = 30 * 24 * 60 * 60_000;
 
 /** Deletes all that a user wrote, each message as if by hand: subscribers hear of it. Goes on after a kill. */
-export function createDeletions({ db, clock, ids, limits, unitOfWork, entries, hub }: DeletionDeps) {
+export function createDeletions({ db, clock, cursors, ids, limits, unitOfWork, entries, hub }: DeletionDeps) {
   async function begin(
-    caller: ApiKeyCaller,
+    caller: Backend,
     userId: string,
     { conversation }: Partial<DeleteMessages>,
   ): Promise<Answer<ChatDeletion>> {
@@ -65,6 +69,17 @@ export function createDeletions({ db, clock, ids, limits, unitOfWork, entries, h
 
   const get = async (caller: ApiKeyCaller, id: string): Promise<ChatDeletion> =>
     (await findDeletion(db, caller, id)) ?? fail('SVC_DELETION_NOT_FOUND');
+
+  async function list(
+    scope: ProjectScope,
+    { limit = pageSizeDefault, cursor }: { limit?: number; cursor?: string },
+  ): Promise<Answer<ChatDeletion[]>> {
+    const name = `chat-deletions/${scope.projectId}/${scope.environment}`;
+    const after = cursor === undefined ? null : (cursors.read(name, cursor) as [string, string]);
+    const rows = await listDeletions(db, scope, after, limit + 1);
+    const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(name, [last.createdAt, last.id]));
+    return page(items, nextCursor);
+  }
 
   /** Some of one conversation; gives the position of the last, or null when none is left. */
   function deleteSome(job: RunningDeletion, uuid: string, after: number): Promise<number | null> {
@@ -120,6 +135,7 @@ export function createDeletions({ db, clock, ids, limits, unitOfWork, entries, h
   return {
     begin,
     get,
+    list,
     run,
     sweep: (turn: Turn) => deleteInBatches({ turn }, (limit) => deleteFinished(db, iso(clock.now() - keptMs), limit)),
   };

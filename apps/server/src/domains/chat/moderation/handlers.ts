@@ -13,6 +13,7 @@ interface ModerationParts {
   settings: Settings;
   reports: Reports;
   hook: HookSettings;
+  scan: Pick<HookSettings, 'find'>;
   deletions: Deletions;
   shadow: Pick<Shadow, 'list'>;
 }
@@ -25,7 +26,7 @@ export const createModerationHandlers = (parts: ModerationParts): ModerationHand
 });
 
 function ofDashboard(parts: ModerationParts): Handlers<typeof moderationDashboardRoutes> {
-  const { sanctions, settings, reports, hook } = parts;
+  const { sanctions, settings, reports, hook, scan, deletions } = parts;
   return {
     listProjectChatBans: ({ caller, query }) => sanctions.list(caller, 'BAN', query),
     banProjectChatUser: ({ caller, params, body }) => sanctions.impose(asDashboard(caller), 'BAN', params.userId, body),
@@ -38,12 +39,25 @@ function ofDashboard(parts: ModerationParts): Handlers<typeof moderationDashboar
     shadowProjectChatUser: ({ caller, params, body }) =>
       sanctions.impose(asDashboard(caller), 'SHADOW', params.userId, body),
     unshadowProjectChatUser: ({ caller, params }) => sanctions.lift(asDashboard(caller), 'SHADOW', params.userId),
-    getProjectModeration: async ({ caller }) => ({ ...(await settings.get(caller)), hook: await hook.find(caller) }),
+    listProjectConversationSanctions: ({ caller, params, query }) =>
+      sanctions.listAllIn(asDashboard(caller), params.conversationId, query),
+    unbanProjectConversationUser: ({ caller, params }) =>
+      sanctions.liftIn(asDashboard(caller), params.conversationId, 'BAN', params.userId),
+    unmuteProjectConversationUser: ({ caller, params }) =>
+      sanctions.liftIn(asDashboard(caller), params.conversationId, 'MUTE', params.userId),
+    unshadowProjectConversationUser: ({ caller, params }) =>
+      sanctions.liftIn(asDashboard(caller), params.conversationId, 'SHADOW', params.userId),
+    async getProjectModeration({ caller }) {
+      const [set, asked, scanned] = await Promise.all([settings.getAll(caller), hook.find(caller), scan.find(caller)]);
+      return { ...set, hook: asked, scan: scanned };
+    },
     setProjectModeration: ({ caller, body }) => settings.set(caller, body),
     setProjectModerationHook: ({ caller, body }) => hook.set(caller, body),
     rotateProjectModerationHook: ({ caller }) => hook.rotate(caller),
     removeProjectModerationHook: ({ caller }) => hook.remove(caller),
-    listProjectReports: ({ caller, query }) => reports.list(caller, query),
+    deleteProjectUserMessages: ({ caller, params, body }) => deletions.begin(asDashboard(caller), params.userId, body),
+    listProjectChatDeletions: ({ caller, query }) => deletions.list(caller, query),
+    listProjectReports: ({ caller, query }) => reports.list(asDashboard(caller), query),
     resolveProjectReport: ({ caller, params, body }) => reports.resolve(asDashboard(caller), params.reportId, body),
   };
 }

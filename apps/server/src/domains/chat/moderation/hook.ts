@@ -5,6 +5,7 @@ import type { Db } from '../../../core/db.ts';
 import { type Answer, recorded } from '../../../core/handlers.ts';
 import type { Ids } from '../../../core/ids.ts';
 import type { Keyring } from '../../../core/keyring.ts';
+import type { Emit, UnitOfWork } from '../../../core/unit-of-work.ts';
 import {
   deleteHook,
   findHook,
@@ -39,6 +40,7 @@ interface HookDeps {
   db: Db;
   clock: Clock;
   ids: Ids;
+  unitOfWork: UnitOfWork;
   keyring: Keyring;
   callouts: AsksBackends;
   chatStanding: Pick<ChatStanding, 'announce'>;
@@ -46,6 +48,7 @@ interface HookDeps {
 
 export type HookSettings = ReturnType<typeof createHookSettings>;
 
+const asked = { hook: 'message.pre_send', scan: 'attachment.scan' } as const;
 const timeoutDefaultMs = 1_000;
 /** How long calls are signed with the secret before, too. */
 const graceMs = 24 * 60 * 60_000;
@@ -58,7 +61,7 @@ export function signingSecrets({ secret, previousSecret, previousUntil }: Stored
 
 /** A hook of an environment: where it is, and its secret. */
 export function createHookSettings(deps: HookDeps, kind: HookKind = 'hook') {
-  const { db, clock, ids, keyring, callouts, chatStanding } = deps;
+  const { db, clock, ids, unitOfWork, keyring, callouts, chatStanding } = deps;
   const show = ({ url, timeoutMs, onFailure, secret }: StoredHook): ModerationHook => ({
     url,
     timeoutMs,
@@ -71,6 +74,13 @@ export function createHookSettings(deps: HookDeps, kind: HookKind = 'hook') {
     environment,
     metadata: { [kind]: change },
   });
+
+  /** Of the address only what cannot be a secret. */
+  function emitUpdated(emit: Emit, action: 'set' | 'rotated' | 'removed', hook: StoredHook | null): void {
+    const told = hook && { origin: new URL(hook.url).origin, timeoutMs: hook.timeoutMs, onFailure: hook.onFailure };
+    const data = { asked: asked[kind], action, hook: told, at: iso(clock.now()) };
+    emit({ type: 'moderation_hook.updated', data });
+  }
 
   async function find(scope: ProjectScope): Promise<ModerationHook | null> {
     const hook = await findHook(db, kind, scope);
@@ -86,7 +96,11 @@ export function createHookSettings(deps: HookDeps, kind: HookKind = 'hook') {
       callouts.checkUrl(url, caller.environment);
       const { secret, sealed } = callouts.makeSecret();
       const draft = { url, timeoutMs, onFailure, secret: sealed, revision: ids.newUuid(), at: iso(clock.now()) };
-      const hook = await upsertHook(db, kind, caller, draft);
+      const hook = await unitOfWork(caller, async (tx, emit) => {
+        const stored = await upsertHook(tx, kind, caller, draft);
+        emitUpdated(emit, 'set', stored);
+        return stored;
+      });
       chatStanding.announce(caller);
       return recorded({ ...show(hook), secret: hook.secret === sealed ? secret : null }, subject(caller, 'set'));
     },
@@ -94,14 +108,23 @@ export function createHookSettings(deps: HookDeps, kind: HookKind = 'hook') {
     async rotate(caller: ProjectScope): Promise<Answer<NewModerationHook>> {
       const { secret, sealed } = callouts.makeSecret();
       const previousUntil = iso(clock.now() + graceMs);
-      const hook = await rotateHookSecret(db, kind, caller, { secret: sealed, previousUntil, revision: ids.newUuid() });
-      if (!hook) return fail('SVC_HOOK_NOT_FOUND');
+      const draft = { secret: sealed, previousUntil, revision: ids.newUuid() };
+      const hook = await unitOfWork(caller, async (tx, emit) => {
+        const stored = (await rotateHookSecret(tx, kind, caller, draft)) ?? fail('SVC_HOOK_NOT_FOUND');
+        emitUpdated(emit, 'rotated', stored);
+        return stored;
+      });
       chatStanding.announce(caller);
       return recorded({ ...show(hook), secret }, subject(caller, 'rotated'));
     },
 
     async remove(caller: ProjectScope): Promise<Answer<undefined>> {
-      const isGone = await deleteHook(db, kind, caller, ids.newUuid());
+      const revision = ids.newUuid();
+      const isGone = await unitOfWork(caller, async (tx, emit) => {
+        const isDeleted = await deleteHook(tx, kind, caller, revision);
+        if (isDeleted) emitUpdated(emit, 'removed', null);
+        return isDeleted;
+      });
       chatStanding.announce(caller);
       return recorded(undefined, isGone ? subject(caller, 'removed') : null);
     },

@@ -59,7 +59,15 @@ export function createModeration(deps: ModerationDeps) {
     { name: 'chat-deletions-done', everyMs: 60 * 60_000, run: deletions.sweep, ...alone },
   ];
   return {
-    handlers: createModerationHandlers({ sanctions, reports, hook, deletions, shadow, settings: createSettings(deps) }),
+    handlers: createModerationHandlers({
+      sanctions,
+      reports,
+      hook,
+      scan: createHookSettings(deps, 'scan'),
+      deletions,
+      shadow,
+      settings: createSettings(deps),
+    }),
     chores,
     sweep: { flags: flags.sweep, deletions: deletions.run },
   };

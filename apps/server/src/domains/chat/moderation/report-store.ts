@@ -1,8 +1,9 @@
-import type { ChatReport, ReportStatus } from '@parley/contract';
+import { ChatMemberRole, type ChatReport, type ReportStatus, roleCan, roleRules } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Queryable, Tx } from '../../../core/db.ts';
 import { lockByName } from '../../../core/quotas.ts';
-import { empty, sql } from '../../../core/sql.ts';
+import { empty, raw, type Sql, sql } from '../../../core/sql.ts';
+import { isInMany } from '../conversations/conversation-store.ts';
 
 export interface NewReport extends ProjectScope {
   id: string;
@@ -23,6 +24,39 @@ const columns = sql`r.id, r.conversation_id as "conversationId", r.message_id as
 
 const inScope = ({ projectId, environment }: ProjectScope) =>
   sql`r.project_id = ${projectId} and r.environment = ${environment}`;
+
+/** A moderator, who has the reports of what they moderate. Without one, all of the environment. */
+export interface Viewer {
+  userId: string;
+  /** What the token is bounded to. */
+  conversations: readonly string[] | null;
+}
+
+const moderating = ChatMemberRole.enum.filter((role) => roleCan(role, 'moderate'));
+/** `MODERATOR GUEST` and the like: whose reports a role is for. Nobody decides about their own messages. */
+const ruling = moderating.flatMap((role) =>
+  ChatMemberRole.enum.filter((other) => roleRules(role, other)).map((other) => `${role} ${other}`),
+);
+
+/** Conversation `c` with the role of the viewer in `p` is one that they moderate. */
+const isModerated = ({ projectId, environment }: ProjectScope, { conversations }: Viewer): Sql => sql`
+  p.role = any(${moderating}) and c.project_id = ${projectId} and c.environment = ${environment}
+  and c.status <> 'DELETED' ${conversations === null ? empty : sql`and c.public_id = any(${conversations})`}`;
+
+/** The sender of report `r` is below the role in `p`; who never was a member counts as one, as for sanctions. */
+const isBelow = (role: Sql, conversation: Sql): Sql => sql`
+  (${role} || ' ' || coalesce((select s.role from conversation_members s
+    where s.conversation_id = ${conversation} and s.user_id = r.sender_id), 'MEMBER')) = any(${ruling})`;
+
+/** Asked of one report: from its conversation to the viewer, who may be in very many. */
+const isFor = (scope: ProjectScope, viewer: Viewer | null): Sql =>
+  viewer === null
+    ? empty
+    : sql`and exists (
+        select from (select * from conversations where public_id = r.conversation_id limit 1) c
+        cross join lateral (select role, active from conversation_members
+          where conversation_id = c.id and user_id = ${viewer.userId} limit 1) p
+        where p.active and ${isModerated(scope, viewer)} and ${isBelow(raw('p.role'), raw('c.id'))})`;
 
 /** Of open reports: those one user makes, or those word lists make of one user. The rest is for the others. */
 const sharesOfAll = 10;
@@ -59,36 +93,71 @@ export async function findReportOf(
   return row;
 }
 
-export async function findReport(db: Queryable, scope: ProjectScope, id: string): Promise<ChatReport | undefined> {
+export async function findReport(
+  db: Queryable,
+  scope: ProjectScope,
+  id: string,
+  viewer: Viewer | null,
+): Promise<ChatReport | undefined> {
   const [row] = await db.query<ChatReport>(sql`
-    select ${columns} from chat_reports r where ${inScope(scope)} and r.id = ${id} and r.status <> 'PENDING'`);
+    select ${columns} from chat_reports r
+    where ${inScope(scope)} and r.id = ${id} and r.status <> 'PENDING' ${isFor(scope, viewer)}`);
   return row;
+}
+
+interface ReportPage {
+  status: ReportStatus;
+  /** Only of this one. */
+  conversationId: string | null;
+  after: readonly [string, string] | null;
+  limit: number;
 }
 
 /** Oldest last. */
 export async function listReports(
   db: Queryable,
   scope: ProjectScope,
-  page: { status: ReportStatus; after: readonly [string, string] | null; limit: number },
+  page: ReportPage,
+  viewer: Viewer | null,
 ): Promise<ChatReport[]> {
-  const { status, after, limit } = page;
+  const isNarrow = page.conversationId !== null;
+  if (viewer !== null && !isNarrow && !(await isInMany(db, viewer.userId)))
+    return listModerated(db, scope, page, viewer);
   return db.query<ChatReport>(sql`
-    select ${columns} from chat_reports r
-    where ${inScope(scope)} and r.status = ${status}
-      ${after === null ? empty : sql`and (r.created_at, r.id) < (${after[0]}::timestamptz, ${after[1]})`}
-    order by r.created_at desc, r.id desc limit ${limit}`);
+    select ${columns} from chat_reports r where ${inScope(scope)} and ${isInPage(page)}
+      ${isNarrow ? sql`and r.conversation_id = ${page.conversationId}` : empty} ${isFor(scope, viewer)}
+    ${latest(page)}`);
 }
 
-/** Undefined when another was first. */
+const isInPage = ({ status, after }: ReportPage): Sql => sql`r.status = ${status}
+  ${after === null ? empty : sql`and (r.created_at, r.id) < (${after[0]}::timestamptz, ${after[1]})`}`;
+const latest = ({ limit }: ReportPage): Sql => sql`order by r.created_at desc, r.id desc limit ${limit}`;
+
+/** Conversation by conversation, so that reports of others cost nothing. */
+const listModerated = (db: Queryable, scope: ProjectScope, page: ReportPage, viewer: Viewer): Promise<ChatReport[]> =>
+  db.query<ChatReport>(sql`
+    with m as materialized (
+      select c.id, c.public_id, p.role
+      from (select * from conversation_members where user_id = ${viewer.userId} and active) p
+      cross join lateral (select * from conversations where id = p.conversation_id limit 1) c
+      where ${isModerated(scope, viewer)})
+    select ${columns} from m cross join lateral (
+      select r.* from chat_reports r
+      where r.conversation_id = m.public_id and ${isInPage(page)} and ${isBelow(raw('m.role'), raw('m.id'))}
+      ${latest(page)}) r
+    ${latest(page)}`);
+
+/** Undefined when another was first, or the viewer moderates there no longer. */
 export async function updateResolved(
   tx: Tx,
   scope: ProjectScope,
   id: string,
   { action, at }: { action: string; at: string },
+  viewer: Viewer | null,
 ): Promise<ChatReport | undefined> {
   const [row] = await tx.query<ChatReport>(sql`
     update chat_reports r set status = 'RESOLVED', action = ${action}, resolved_at = ${at}
-    where ${inScope(scope)} and r.id = ${id} and r.status = 'OPEN' returning ${columns}`);
+    where ${inScope(scope)} and r.id = ${id} and r.status = 'OPEN' ${isFor(scope, viewer)} returning ${columns}`);
   return row;
 }
 

@@ -3,10 +3,10 @@ import {
   fail,
   type Limits,
   type ReportMessage,
-  type ReportStatus,
+  type ReportsQuery,
   type ResolveReport,
 } from '@parley/contract';
-import type { ChatTokenCaller, ProjectScope } from '../../../core/caller.ts';
+import type { ChatTokenCaller } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts';
 import type { Db } from '../../../core/db.ts';
@@ -15,11 +15,20 @@ import { Answer, page, recorded } from '../../../core/handlers.ts';
 import type { Ids } from '../../../core/ids.ts';
 import { failQuota } from '../../../core/quotas.ts';
 import type { UnitOfWork } from '../../../core/unit-of-work.ts';
-import type { Backend } from '../callers.ts';
+import { assertScope, type Moderator } from '../callers.ts';
+import type { Entries } from '../conversations/entries.ts';
 import { topicOf } from '../live/change.ts';
 import type { Messages } from '../messages/edit.ts';
 import { emitCreated } from './flags.ts';
-import { deleteResolved, findReport, findReportOf, insertReport, listReports, updateResolved } from './report-store.ts';
+import {
+  deleteResolved,
+  findReport,
+  findReportOf,
+  insertReport,
+  listReports,
+  updateResolved,
+  type Viewer,
+} from './report-store.ts';
 import type { Sanctions } from './sanctions.ts';
 
 interface ReportDeps {
@@ -29,6 +38,7 @@ interface ReportDeps {
   cursors: Cursors;
   limits: Limits;
   unitOfWork: UnitOfWork;
+  entries: Entries;
 }
 
 const kinds = { ban: 'BAN', mute: 'MUTE', shadow: 'SHADOW' } as const;
@@ -36,7 +46,7 @@ const keptMs = 90 * 24 * 60 * 60_000;
 
 /** What users report, and what becomes of it. */
 export function createReports(deps: ReportDeps & { messages: Messages; sanctions: Sanctions }) {
-  const { db, clock, ids, cursors, limits, unitOfWork, messages, sanctions } = deps;
+  const { db, clock, ids, cursors, limits, unitOfWork, entries, messages, sanctions } = deps;
 
   async function report(
     caller: ChatTokenCaller,
@@ -60,30 +70,46 @@ export function createReports(deps: ReportDeps & { messages: Messages; sanctions
       : failQuota('CHAT_MAX_OPEN_REPORTS', limits.CHAT_MAX_OPEN_REPORTS);
   }
 
-  async function list(
-    caller: ProjectScope,
-    query: { status?: ReportStatus; limit?: number; cursor?: string },
-  ): Promise<Answer<ChatReport[]>> {
-    const { status = 'OPEN', limit = pageSizeDefault, cursor } = query;
-    const scope = `chat-reports/${caller.projectId}/${caller.environment}/${status}`;
+  async function list(caller: Moderator, query: ReportsQuery): Promise<Answer<ChatReport[]>> {
+    assertScope(caller, 'chat:read');
+    const { status = 'OPEN', limit = pageSizeDefault, cursor, conversation } = query;
+    const needs = { scope: 'chat:read', action: 'moderate' } as const;
+    const entry = conversation === undefined ? null : await entries.enter(caller, conversation, needs);
+    const conversationId = entry?.publicId ?? null;
+    const viewer = viewerOf(caller);
+    const narrowed = [conversationId, viewer && encodeURIComponent(viewer.userId)].flatMap((one, at) =>
+      one === null ? [] : [`/${at}/${one}`],
+    );
+    const scope = `chat-reports/${caller.projectId}/${caller.environment}/${status}${narrowed.join('')}`;
     const after = cursor === undefined ? null : (cursors.read(scope, cursor) as [string, string]);
-    const rows = await listReports(db, caller, { status, after, limit: limit + 1 });
+    const rows = await listReports(db, caller, { status, conversationId, after, limit: limit + 1 }, viewer);
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(scope, [last.createdAt, last.id]));
     return page(items, nextCursor);
   }
 
-  const get = async (caller: ProjectScope, id: string): Promise<ChatReport> =>
-    (await findReport(db, caller, id)) ?? fail('SVC_REPORT_NOT_FOUND');
+  /** What is not for this moderator does not exist for them. */
+  const find = async (caller: Moderator, id: string): Promise<ChatReport> =>
+    (await findReport(db, caller, id, viewerOf(caller))) ?? fail('SVC_REPORT_NOT_FOUND');
+
+  async function get(caller: Moderator, id: string): Promise<ChatReport> {
+    assertScope(caller, 'chat:read');
+    return find(caller, id);
+  }
 
   /** The action first: one that is repeated changes nothing, one that is lost would be. */
-  async function resolve(caller: Backend, id: string, order: ResolveReport): Promise<Answer<ChatReport>> {
-    const known = await get(caller, id);
+  async function resolve(caller: Moderator, id: string, order: ResolveReport): Promise<Answer<ChatReport>> {
+    assertScope(caller, 'chat:edit');
+    const known = await find(caller, id);
     if (known.status !== 'OPEN') fail('SVC_REPORT_RESOLVED');
     await act(caller, known, order);
     const { action } = order;
     const resolved = await unitOfWork(caller, async (tx, emit) => {
-      const report = await updateResolved(tx, caller, id, { action, at: iso(clock.now()) });
-      if (!report) return fail('SVC_REPORT_RESOLVED');
+      const viewer = viewerOf(caller);
+      const report = await updateResolved(tx, caller, id, { action, at: iso(clock.now()) }, viewer);
+      if (!report) {
+        const isThere = await findReport(tx, caller, id, viewer);
+        return fail(isThere ? 'SVC_REPORT_RESOLVED' : 'SVC_REPORT_NOT_FOUND');
+      }
       emit({ type: 'report.resolved', topic: topicOf(report.conversationId), data: { report } });
       return report;
     });
@@ -92,7 +118,7 @@ export function createReports(deps: ReportDeps & { messages: Messages; sanctions
     return recorded(resolved, { resourceId: id, environment: caller.environment, metadata });
   }
 
-  async function act(caller: Backend, report: ChatReport, order: ResolveReport): Promise<void> {
+  async function act(caller: Moderator, report: ChatReport, order: ResolveReport): Promise<void> {
     const { action, everywhere = false, until, reason } = order;
     if (action === 'none') return;
     if (action === 'delete_message') {
@@ -102,8 +128,10 @@ export function createReports(deps: ReportDeps & { messages: Messages; sanctions
     const userId = report.senderId ?? fail('SVC_MEMBER_NOT_FOUND', { message: 'A server sent this message.' });
     const kind = kinds[action];
     const body = { ...(until !== undefined && { until }), ...(reason !== undefined && { reason }) };
-    if (everywhere) await sanctions.impose(caller, kind, userId, body);
-    else await sanctions.imposeIn(caller, report.conversationId, kind, userId, body);
+    if (!everywhere) await sanctions.imposeIn(caller, report.conversationId, kind, userId, body);
+    else if (caller.kind === 'chatToken')
+      fail('SVC_FORBIDDEN', { message: 'Moderators decide in their conversation.' });
+    else await sanctions.impose(caller, kind, userId, body);
   }
 
   return {
@@ -116,3 +144,7 @@ export function createReports(deps: ReportDeps & { messages: Messages; sanctions
 }
 
 export type Reports = ReturnType<typeof createReports>;
+
+/** A backend sees all of its environment. */
+const viewerOf = (caller: Moderator): Viewer | null =>
+  caller.kind === 'chatToken' ? { userId: caller.userId, conversations: caller.conversations } : null;

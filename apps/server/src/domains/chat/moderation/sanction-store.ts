@@ -84,6 +84,24 @@ export async function listSanctions(
     order by s.created_at desc, s.user_id desc limit ${limit}`);
 }
 
+/** Of every kind in one place: by kind, latest first. */
+export async function listAllSanctions(
+  db: Queryable,
+  { projectId, environment, place }: Omit<SanctionKey, 'userId' | 'kind'>,
+  { now, after, limit }: { now: string; after: readonly [SanctionKind, string, string] | null; limit: number },
+): Promise<Sanction[]> {
+  return db.query<Sanction>(sql`
+    select ${columns} from chat_sanctions s
+    where s.project_id = ${projectId} and s.environment = ${environment} and s.place = ${place} and ${inForce(now)}
+      ${
+        after === null
+          ? empty
+          : sql`and s.kind >= ${after[0]}
+              and (s.kind > ${after[0]} or (s.created_at, s.user_id) < (${after[1]}::timestamptz, ${after[2]}))`
+      }
+    order by s.kind, s.created_at desc, s.user_id desc limit ${limit}`);
+}
+
 /** Who was banned from all chat since, in any project. */
 export async function listBannedSince(
   db: Queryable,

@@ -8,7 +8,7 @@ import { readFuture } from '../../../core/future.ts';
 import { type Answer, page, recorded } from '../../../core/handlers.ts';
 import { failQuota } from '../../../core/quotas.ts';
 import type { Emit, UnitOfWork } from '../../../core/unit-of-work.ts';
-import { actorOf, type Backend, type Moderator, userOf } from '../callers.ts';
+import { actorOf, type Backend, type DashboardCaller, type Moderator, userOf } from '../callers.ts';
 import type { ConversationEntry } from '../conversations/conversation-store.ts';
 import type { Entries } from '../conversations/entries.ts';
 import { findMember } from '../conversations/member-store.ts';
@@ -19,6 +19,7 @@ import {
   deleteSanction,
   endShadow,
   everywhere,
+  listAllSanctions,
   listSanctions,
   type Place,
   setShadowed,
@@ -168,6 +169,27 @@ export function createSanctions(deps: SanctionDeps) {
     return list(caller, publicId, kind, query, kind === 'SHADOW' ? userOf(caller) : null);
   }
 
+  /** Of every kind, for who is not told as a user. */
+  async function listAllIn(
+    caller: DashboardCaller,
+    reference: string,
+    { limit = pageSizeDefault, cursor }: PageOf,
+  ): Promise<Answer<Sanction[]>> {
+    const { publicId: place } = await entries.enter(caller, reference, { scope: 'chat:read', action: 'moderate' });
+    const { projectId, environment } = caller;
+    const scope = `sanctions/${projectId}/${environment}/${place}`;
+    const after = cursor === undefined ? null : (cursors.read(scope, cursor) as [SanctionKind, string, string]);
+    const rows = await listAllSanctions(
+      db,
+      { projectId, environment, place },
+      { now: iso(clock.now()), after, limit: limit + 1 },
+    );
+    const { items, nextCursor } = cutPage(rows, limit, ({ kind, createdAt, userId }) =>
+      cursors.write(scope, [kind, createdAt, userId]),
+    );
+    return page(items, nextCursor);
+  }
+
   async function list(
     { projectId, environment }: ProjectScope,
     place: Place,
@@ -193,6 +215,7 @@ export function createSanctions(deps: SanctionDeps) {
     imposeIn,
     liftIn,
     listIn,
+    listAllIn,
     list: (caller: ProjectScope, kind: SanctionKind, query: PageOf) => list(caller, everywhere, kind, query),
     sweep: (turn: Turn) => deleteInBatches({ turn }, (limit) => deleteOverSanctions(db, iso(clock.now()), limit)),
   };
