@@ -1,4 +1,7 @@
 import { rm } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Db } from '../apps/server/src/core/db.ts';
+import { sql } from '../apps/server/src/core/sql.ts';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import { newDataDir } from '../apps/server/testkit/kit/process.ts';
 import { openTestDatabase } from '../apps/server/testkit/kit/test-database.ts';
@@ -15,6 +18,8 @@ const [collector, modest, writer] = ['user-0', 'user-1', 'user-2'];
 const rounds = 5;
 const runMs = 1_500;
 const makers = 16;
+/** As many of the others stay awake. */
+const awakeKept = 20;
 /** What is written while an inbox is followed: at an even rate, to one active conversation after the other. */
 const paced = { rounds: 3, messages: 100, everyMs: 50 };
 
@@ -30,6 +35,21 @@ async function fill({ project, rooms }: Stage): Promise<void> {
   await Promise.all(Array.from({ length: makers }, make));
   for (const room of rooms)
     await project.api.call('sendMessage', { room, body: { text: 'Good morning', senderId: writer } });
+}
+
+/**
+ * Entries go dormant a minute after their last message, once somebody has looked at the inbox. The vacuum is the one
+ * that the database runs by itself some time after so many changes.
+ */
+async function rest({ url }: Stage, token: string | undefined, db: Db): Promise<void> {
+  const look = () => fetch(`${url}/v1/chat/inbox`, { headers: { authorization: `Bearer ${token}` } });
+  for (let dormant = 0; dormant < quiet; ) {
+    await wait(5_000);
+    await (await look()).arrayBuffer();
+    const [row] = await db.query<{ count: number }>(sql`select count(*) as count from dormant_entries`);
+    dormant = (row?.count ?? 0) + awakeKept;
+  }
+  await db.script('vacuum (analyze) conversation_members');
 }
 
 interface Sides {
@@ -118,6 +138,7 @@ export async function rows(): Promise<Row[]> {
   try {
     await fill(stage);
     const tokens = await Promise.all([collector, modest].map((userId) => tokenOf(stage, userId)));
+    await rest(stage, tokens[0], database.db);
     const page = await compare(generator, stage, tokens, `/v1/chat/inbox?limit=${active}`);
     const badge = await compare(generator, stage, tokens, '/v1/chat/inbox/badge');
     const cpu = () => countCpu([stage.child.process.pid ?? 0], env.DATABASE_URL);

@@ -53,6 +53,8 @@ const tablesOf: Record<string, readonly string[]> = {
     'chat_blocks',
     'chat_blockers',
     'shadow_messages',
+    'dormant_entries',
+    'dormant_sums',
   ],
   'live-streams': ['live_streams', 'live_stream_hosts'],
   observability: [

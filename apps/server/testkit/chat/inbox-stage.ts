@@ -15,10 +15,22 @@ export interface InboxStage {
   model: InboxModel;
 }
 
-export const createInboxStage = async (service: TestService): Promise<InboxStage> => ({
-  service,
-  ...(await createCast((await service.newProject()).api, service.as)),
-});
+export interface InboxStageWithin extends InboxStage {
+  /** Makes every entry dormant that can be; gives how many. */
+  settle(): Promise<number>;
+}
+
+export async function createInboxStage(service: TestService): Promise<InboxStageWithin> {
+  const project = await service.newProject();
+  const scope = { projectId: project.id, environment: 'DEVELOPMENT' } as const;
+  async function settle(): Promise<number> {
+    let settled = 0;
+    // Whatever was sent until now is long ago.
+    for (const userId of PEOPLE) settled += await service.service.chat.settleInbox({ scope, userId }, 0, -1_000);
+    return settled;
+  }
+  return { service, settle, ...(await createCast(project.api, service.as)) };
+}
 
 /** Conversations of three people, and each of them as a client. */
 export async function createCast(server: Api, as: (token: string) => Api): Promise<Omit<InboxStage, 'service'>> {

@@ -34,6 +34,7 @@ import { createFiles } from './files.ts';
 import { createForwards } from './forwards/forwards.ts';
 import { createHandlers } from './handlers.ts';
 import { createImporter } from './import/importer.ts';
+import { createDormancy } from './inbox/dormancy.ts';
 import { createInboxFeed } from './inbox/feed.ts';
 import { createInbox, inboxHandlers } from './inbox/inbox.ts';
 import { createInterest } from './inbox/interest.ts';
@@ -137,7 +138,8 @@ export function createChat(given: ChatDeps) {
   const reactions = createReactions({ ...deps, messages, shadow, hub });
   const polls = createPolls({ ...deps, entries, messages, shadow, hub });
   const reads = createReads({ ...deps, entries, hub, messages, shadow });
-  const inbox = createInbox({ ...deps, entries, messages, hub });
+  const dormancy = createDormancy(deps);
+  const inbox = createInbox({ ...deps, entries, messages, dormancy, hub });
   const delivered = createDelivered({ ...deps, entries, targets, hub });
   const liveInboxes = createLiveInboxes({ ...deps, interest });
   const presenceRefresh = createPresenceRefresh(presence.refreshAll);
@@ -256,6 +258,8 @@ export function createChat(given: ChatDeps) {
     signToken: tokens.sign,
     /** For notifications: who need not be told. */
     areOnline: presence.areOnline,
+    /** For tests that do not want to fill an inbox. */
+    settleInbox: dormancy.settle,
     /** The chores, for tests that do not want to wait. */
     sweep: {
       retention: retention.sweep,
@@ -279,6 +283,7 @@ export function createChat(given: ChatDeps) {
       await connections.flush().catch((error) => log.warn({ error }, 'chat connections not noted'));
       devices.stop();
       await files.stop();
+      await dormancy.stop();
       blocks.stop();
       hub.stop();
       interest.stop();

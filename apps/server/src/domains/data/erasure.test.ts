@@ -133,6 +133,11 @@ async function livedIn(userId: string) {
     values (${project.id}, 'DEVELOPMENT', ${userId}, 'Alice', now(), now())`);
   const { id: empty } = await chat.conversation(['bob']);
   await api.call('deleteUserMessages', { userId, body: { conversation: empty } });
+  await service.service.chat.settleInbox(
+    { scope: { projectId: project.id, environment: 'DEVELOPMENT' }, userId },
+    0,
+    -1,
+  );
   await api.call('revokeUser', { userId, body: { bannedUntil: new Date(Date.now() + 3_600_000).toISOString() } });
   await rtc.whenClosed();
 

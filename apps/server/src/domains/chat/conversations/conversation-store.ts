@@ -91,6 +91,9 @@ const unreadLess = (ofBlocked: Sql): Sql =>
 /** What a member has not read: arithmetic on seq, less the few that are gone in between. */
 export const unread = unreadLess(unreadOfBlocked);
 
+/** The same whoever sent it. */
+export const unreadOfAll = unreadLess(sql`0`);
+
 /** The same in very many conversations of one user, whose blocks are asked for once. */
 export const unreadOf = (scope: ProjectScope, userId: string): Sql =>
   unreadLess(sql`(case when ${hasBlocks(scope, userId)} then ${unreadOfBlocked} else 0 end)`);

@@ -8,7 +8,8 @@ import { dispatchedOnInsert } from '../../webhooks/index.ts';
 import { isBetween } from '../blocks/block-store.ts';
 import { countParts } from '../dashboard/dashboard-store.ts';
 import { listUserMetadata } from '../dashboard/user-metadata-store.ts';
-import { countUnread, findInboxEntry } from '../inbox/inbox-store.ts';
+import { countUnread, findInboxEntry, listInbox } from '../inbox/inbox-store.ts';
+import { settle } from '../inbox/settle-store.ts';
 import { markMessageDeleted } from '../messages/message-store.ts';
 import { type ReactionItem, storeReactions } from '../messages/reaction-store.ts';
 import { createStoreMessages, type SendItem } from '../messages/send-store.ts';
@@ -98,6 +99,26 @@ test('[STO-15] a badge goes by row, planned on empty tables too', async () => {
   assert.doesNotMatch(plans, /Seq Scan/, plans);
 });
 
+test('[INB-9] the dormant of a page are read in their order, planned on empty tables too', async () => {
+  const viewer = { userId: 'alice', retentionDefault: null, now: at, listed: null, limit: 21, type: undefined };
+  const all = { isUnread: false, isPinned: false, isArchived: false, isHidden: false };
+  const scope = { projectId: conversationId, environment: 'DEVELOPMENT' as const };
+  for (const after of [null, [0, at, conversationId] as const]) {
+    const plans = await lastingPlans(database.db, (db) => listInbox(db, scope, { ...viewer, ...all, after }));
+    assert.match(plans, /Index Cond: [^\n]*user_id = [^\n]*dormant/, plans);
+    assert.match(plans, /Limit\n(\s+->\s+Nested Loop\n)+\s+->\s+Index Scan Backward using dormant_entries_pkey/, plans);
+    assert.doesNotMatch(plans, /Seq Scan/, plans);
+  }
+});
+
+test('[INB-9] who wakes and who settles is found by row, planned on empty tables too', async () => {
+  const scope = { projectId: conversationId, environment: 'DEVELOPMENT' as const };
+  const settled = { userId: 'alice', conversationIds: [conversationId], before: at, now: at };
+  const plans = await lastingPlans(database.db, (db) => db.transaction((tx) => settle(tx, scope, settled)));
+  assert.match(plans, /dormant_entries_woken/, plans);
+  assert.doesNotMatch(plans, /Seq Scan/, plans);
+});
+
 test('[STO-15] whom a user has blocked is found by the user, planned on empty tables too', async () => {
   const viewer = { userId: 'alice', retentionDefault: null, now: at };
   const scope = { projectId: conversationId, environment: 'DEVELOPMENT' as const };
@@ -153,7 +174,7 @@ test("[MOD-29] a moderator's reports are found by indexes, planned on empty tabl
   assert.doesNotMatch(list, /Seq Scan|chat_reports_listed/, list);
   const one = await lastingPlans(database.db, (db) => findReport(db, scope, 'rpt_1', viewer));
   assert.match(one, /conversations_public_id/, one);
-  assert.doesNotMatch(one, /Seq Scan|conversation_members_of_user/, one);
+  assert.doesNotMatch(one, /Seq Scan|conversation_members_by_user/, one);
 });
 
 test('[DASH-100] the numbers of a conversation are of indexes, planned on empty tables too', async () => {

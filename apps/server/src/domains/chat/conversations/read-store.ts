@@ -15,7 +15,7 @@ export async function moveReadMark(
 ): Promise<boolean> {
   const touched = await tx.execute(sql`
     update conversation_members set last_read_seq = ${mark.seq}, last_read_position = ${mark.position},
-      last_read_message_id = ${mark.messageId}, last_read_at = ${mark.at}
+      last_read_message_id = ${mark.messageId}, last_read_at = ${mark.at}, dormant = false
     where conversation_id = ${mark.conversationUuid} and user_id = ${mark.userId} and active
       and last_read_seq < ${mark.seq}`);
   return touched === 1;

@@ -11,10 +11,11 @@ import {
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Queryable, Tx } from '../../../core/db.ts';
 import { empty, raw, type Sql, sql } from '../../../core/sql.ts';
-import { hasBlocked } from '../blocks/block-store.ts';
+import { hasBlocked, hasBlocks } from '../blocks/block-store.ts';
 import { ownColumns, recordColumns, unreadOf } from '../conversations/conversation-store.ts';
 import { isoJson } from '../messages/json-store.ts';
 import { shadowPreview } from '../shadow/shadow-store.ts';
+import { dormantMemberships, dormantRest, dormantSums, type InboxPlace, isDormantAfter } from './dormant-store.ts';
 
 /** Whether there can be anything unread: two numbers of the rows in hand, before anything is counted. */
 const isBehind = raw('c.last_seq > greatest(m.last_read_seq, c.retired_seq)');
@@ -29,16 +30,21 @@ const isMentioned = raw(`coalesce((
  * Messages that mention the member or everybody, each once. Order and limit fix that mentions are walked
  * and their messages looked up by position, whatever the plan was made on (ADR 18).
  */
-const mentions = sql`(case when c.last_position <= m.last_read_position or not ${isMentioned} then 0 else (
+const mentionsBut = (
+  blocked: Sql,
+): Sql => sql`(case when c.last_position <= m.last_read_position or not ${isMentioned} then 0 else (
   select count(distinct x.position) from message_mentions x
   cross join lateral (
     select position, deleted_at, sender_id from messages
     where conversation_id = x.conversation_id and position >= x.position order by position limit 1) g
   where x.conversation_id = c.id and x.user_id in (m.user_id, '') and x.position > m.last_read_position
     and g.position = x.position and g.deleted_at is null and g.sender_id is distinct from m.user_id
-    and not ${hasBlocked('g.sender_id')}) end)`;
+    ${blocked}) end)`;
+const mentions = mentionsBut(sql`and not ${hasBlocked('g.sender_id')}`);
+/** The same whoever sent it. */
+export const mentionsOfAll = mentionsBut(empty);
 
-const inScope = ({ projectId, environment }: ProjectScope): Sql =>
+export const inScope = ({ projectId, environment }: ProjectScope): Sql =>
   sql`c.project_id = ${projectId} and c.environment = ${environment} and c.status <> 'DELETED'`;
 
 /** The last message of `c`, cut. The row of a deleted one holds no text. */
@@ -122,9 +128,9 @@ interface Viewer {
 const entryColumns = ({ retentionDefault, now }: Viewer): Sql =>
   sql`${sharedColumns(retentionDefault)}, ${memberColumns(now)}, ${facesOf(facesMax, raw('m.user_id'))} as faces`;
 
-/** The memberships of a user with their conversations, each found by its key (ADR 18). */
-const memberships = (userId: string): Sql => sql`(
-    select * from conversation_members where user_id = ${userId} and active) m
+/** The memberships of a user that are not dormant, with their conversations, each found by its key (ADR 18). */
+export const awakeMemberships = (userId: string): Sql => sql`(
+    select * from conversation_members where user_id = ${userId} and active and not dormant) m
   cross join lateral (select * from conversations where id = m.conversation_id limit 1) c`;
 
 export interface InboxPage extends Viewer {
@@ -138,9 +144,6 @@ export interface InboxPage extends Viewer {
   after: InboxPlace | null;
   limit: number;
 }
-
-/** Where an entry stands: those that are pinned by when they were, the others by their last activity. */
-export type InboxPlace = readonly [isPinned: 0 | 1, at: string, uuid: string];
 
 export const placeOf = ({ conversation, pinnedAt, lastActivityAt }: InboxEntry): InboxPlace => [
   pinnedAt === null ? 0 : 1,
@@ -157,28 +160,51 @@ const isAfter = (after: InboxPlace | null): Sql =>
 const isListed = (listed: readonly string[] | null): Sql =>
   listed === null ? empty : sql`and c.public_id = any(${listed})`;
 
+const filtersOf = (scope: ProjectScope, page: InboxPage): Sql => sql`
+  ${isListed(page.listed)}
+  ${page.type === undefined ? empty : sql`and c.type = ${page.type}`}
+  ${page.isUnread ? sql`and ${isBehind} and ${unreadOf(scope, page.userId)} > 0` : empty}`;
+
+/** Those of the dormant that follow, in their order; none is set apart in any way. */
+const dormantOf = (scope: ProjectScope, page: InboxPage): Sql =>
+  page.isArchived || page.isHidden || page.isPinned
+    ? empty
+    : sql`union all (
+      select e.conversation_id, 0, e.at from ${dormantMemberships(scope, page.userId)}
+      where ${isDormantAfter(page.after)} ${page.isUnread ? sql`and e.unread > 0` : empty} ${filtersOf(scope, page)}
+      order by e.project_id desc, e.environment desc, e.user_id desc, e.at desc, e.conversation_id desc
+      limit ${page.limit})`;
+
+/** A page, and how many entries that are awake were looked at for it. */
+export interface FoundInbox {
+  entries: InboxEntry[];
+  awake: number;
+}
+
 /** Which conversations are on the page is found first: only for those is anything counted. */
-export async function listInbox(db: Queryable, scope: ProjectScope, page: InboxPage): Promise<InboxEntry[]> {
+export async function listInbox(db: Queryable, scope: ProjectScope, page: InboxPage): Promise<FoundInbox> {
   const { userId, after, limit } = page;
-  const rows = await db.query<EntryRow>(sql`
-    with page as materialized (
+  const rows = await db.query<EntryRow & { awake: number }>(sql`
+    with awake as materialized (
       select c.id, case when m.pinned_at is null then 0 else 1 end as rank,
         coalesce(m.pinned_at, c.last_message_at, c.created_at) as at
-      from ${memberships(userId)}
+      from ${awakeMemberships(userId)}
       where ${inScope(scope)} and c.status = ${page.isArchived ? 'ARCHIVED' : 'ACTIVE'}
-        and ${page.isHidden ? isHidden : sql`not ${isHidden}`} ${isListed(page.listed)}
+        and ${page.isHidden ? isHidden : sql`not ${isHidden}`}
         ${page.isPinned ? sql`and m.pinned_at is not null` : empty}
-        ${page.type === undefined ? empty : sql`and c.type = ${page.type}`}
-        ${page.isUnread ? sql`and ${isBehind} and ${unreadOf(scope, userId)} > 0` : empty}
-        ${isAfter(after)}
+        ${filtersOf(scope, page)} ${isAfter(after)}),
+    page as materialized (
+      select * from (
+        (select * from awake order by 2 desc, 3 desc, 1 desc limit ${limit})
+        ${dormantOf(scope, page)}) listed (id, rank, at)
       order by 2 desc, 3 desc, 1 desc limit ${limit})
-    select ${entryColumns(page)}
+    select (select count(*) from awake) as awake, ${entryColumns(page)}
     from page p
     cross join lateral (select * from conversations where id = p.id limit 1) c
     cross join lateral (
       select * from conversation_members where conversation_id = p.id and user_id = ${userId} limit 1) m
     order by p.rank desc, p.at desc, p.id desc`);
-  return rows.map(entryOfRow);
+  return { entries: rows.map(({ awake, ...row }) => entryOfRow(row)), awake: rows[0]?.awake ?? 0 };
 }
 
 export async function findInboxEntry(
@@ -194,6 +220,12 @@ export async function findInboxEntry(
   return row && entryOfRow(row);
 }
 
+/** A badge, and how many entries that are awake were counted for it. */
+export interface CountedInbox {
+  badge: InboxBadge;
+  awake: number;
+}
+
 export interface BadgePage {
   userId: string;
   listed: readonly string[] | null;
@@ -203,26 +235,39 @@ export interface BadgePage {
 }
 
 /** Counts only in conversations whose numbers say that something may be unread. */
-export async function countUnread(
-  db: Queryable,
-  scope: ProjectScope,
-  { userId, listed, after, now }: BadgePage,
-): Promise<InboxBadge> {
-  const [row] = await db.query<Required<InboxBadge>>(sql`
-    select count(*) filter (where unread > 0) as "unreadConversations",
+export async function countUnread(db: Queryable, scope: ProjectScope, page: BadgePage): Promise<CountedInbox> {
+  const { userId, listed, after, now } = page;
+  const [row] = await db.query<Required<InboxBadge> & { awake: number }>(sql`
+    select coalesce(sum(conversations), 0)::bigint as "unreadConversations",
       coalesce(sum(unread), 0)::bigint as "unreadMessages", coalesce(sum(mentions), 0)::bigint as "unreadMentions",
-      min(until) as "changesAt"
+      min(until) as "changesAt", count(*) filter (where is_awake) as awake
     from (
-      select case when ${isMuted(now)} then 0 else ${unreadOf(scope, userId)} end as unread,
-        case when ${isMuted(now)} then 0 else ${mentions} end as mentions,
-        case when ${isMuted(now)} then m.muted_until end as until
-      from ${memberships(userId)}
-      where ${inScope(scope)} and c.status = 'ACTIVE' and not ${isHidden}
-        and (m.muted_until is not null or not ${isMuted(now)}) and ${isBehind} ${isListed(listed)} ${isAfter(after)}
+      select case when unread > 0 then 1 else 0 end as conversations, unread, mentions, until, true as is_awake from (
+        select case when ${isMuted(now)} then 0 else ${unreadOf(scope, userId)} end as unread,
+          case when ${isMuted(now)} then 0 else ${mentions} end as mentions,
+          case when ${isMuted(now)} then m.muted_until end as until
+        from ${awakeMemberships(userId)}
+        where ${inScope(scope)} and c.status = 'ACTIVE' and not ${isHidden}
+          and (m.muted_until is not null or not ${isMuted(now)}) and ${isBehind} ${isListed(listed)} ${isAfter(after)}
+        ) awake
+      ${dormantCounts(scope, page)}
       ) counted`);
   if (!row) throw new Error('a count has a row');
-  const { changesAt, ...counts } = row;
-  return changesAt === null ? counts : { ...counts, changesAt };
+  const { changesAt, awake, ...counts } = row;
+  return { badge: changesAt === null ? counts : { ...counts, changesAt }, awake };
+}
+
+/** One by one only where a list or blocks leave some out. */
+function dormantCounts(scope: ProjectScope, { userId, listed, after }: BadgePage): Sql {
+  const isOneByOne = listed === null ? hasBlocks(scope, userId) : sql`true`;
+  const counts = sql`
+    select case when unread > 0 then 1 else 0 end as conversations, unread, mentions from (
+      select ${unreadOf(scope, userId)} as unread, ${mentions} as mentions
+      from ${dormantMemberships(scope, userId)}
+      where ${isOneByOne} and (e.unread > 0 or e.mentions > 0) and ${isDormantAfter(after)} ${isListed(listed)}) one`;
+  const sums = after === null ? dormantSums(scope, userId) : dormantRest(scope, userId, after);
+  return sql`union all select dormant.*, null::timestamptz, false from (
+    ${counts} ${listed === null ? sql`union all ${sums}` : empty}) dormant`;
 }
 
 export interface OwnChange {
@@ -241,7 +286,7 @@ export async function updateOwn(
   at: string,
 ): Promise<boolean> {
   const touched = await tx.execute(sql`
-    update conversation_members m set own_changed_at = ${at}
+    update conversation_members m set own_changed_at = ${at}, dormant = false
       ${muted === undefined ? empty : sql`, muted_at = ${muted && at}, muted_until = ${muted?.until ?? null}`}
       ${pinned === undefined ? empty : pinned ? sql`, pinned_at = coalesce(m.pinned_at, ${at})` : sql`, pinned_at = null`}
       ${hidden === undefined ? empty : hidden ? sql`, hidden_seq = c.last_seq` : sql`, hidden_seq = null`}
@@ -265,7 +310,7 @@ export async function moveMarkBack(tx: Tx, mark: UnreadMark): Promise<boolean> {
       last_read_message_id = (
         select p.id from messages p where p.conversation_id = ${mark.conversationUuid} and p.position < ${mark.position}
         order by p.position desc limit 1),
-      own_changed_at = ${mark.at}
+      own_changed_at = ${mark.at}, dormant = false
     where conversation_id = ${mark.conversationUuid} and user_id = ${mark.userId} and active
       and last_read_seq >= ${mark.seq}`);
   return touched === 1;

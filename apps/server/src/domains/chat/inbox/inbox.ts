@@ -23,11 +23,12 @@ import type { Delivered } from '../delivered/delivered.ts';
 import { topicOf } from '../live/change.ts';
 import type { Hub } from '../live/hub.ts';
 import type { Messages } from '../messages/edit.ts';
+import type { Dormancy } from './dormancy.ts';
+import type { InboxPlace } from './dormant-store.ts';
 import {
   countUnread,
   findInboxEntry,
   findLastMessage,
-  type InboxPlace,
   listInbox,
   moveMarkBack,
   type OwnChange,
@@ -40,6 +41,7 @@ interface InboxDeps {
   unitOfWork: UnitOfWork;
   entries: Entries;
   messages: Messages;
+  dormancy: Dormancy;
   hub: Hub;
   clock: Clock;
   cursors: Cursors;
@@ -53,7 +55,7 @@ const pageSize = 50;
 const own = { scope: 'chat:read_state', action: 'read' } as const;
 
 /** Conversations as one of their members has them. */
-export function createInbox({ db, unitOfWork, entries, messages, hub, clock, cursors, limits }: InboxDeps) {
+export function createInbox({ db, unitOfWork, entries, messages, dormancy, hub, clock, cursors, limits }: InboxDeps) {
   const retentionDefault = limits.CHAT_RETENTION_DAYS || null;
   const listedOf = (caller: ChatCaller) => (caller.kind === 'chatToken' ? caller.conversations : null);
 
@@ -66,7 +68,7 @@ export function createInbox({ db, unitOfWork, entries, messages, hub, clock, cur
     assertScope(caller, 'chat:read');
     const userId = subjectOf(caller, named);
     const { limit = pageSize, cursor, unread, pinned, archived, hidden, type } = query;
-    const rows = await listInbox(db, caller, {
+    const found = await listInbox(db, caller, {
       userId,
       retentionDefault,
       now: iso(clock.now()),
@@ -79,7 +81,8 @@ export function createInbox({ db, unitOfWork, entries, messages, hub, clock, cur
       after: placeAt(caller, userId, cursor),
       limit: limit + 1,
     });
-    const { items, nextCursor } = cutPage(rows, limit, (last) =>
+    dormancy.noticed(caller, userId, found.awake);
+    const { items, nextCursor } = cutPage(found.entries, limit, (last) =>
       cursors.write(listName(caller, userId), placeOf(last)),
     );
     return page(items, nextCursor);
@@ -89,7 +92,10 @@ export function createInbox({ db, unitOfWork, entries, messages, hub, clock, cur
     assertScope(caller, 'chat:read');
     const userId = subjectOf(caller, named);
     const after = placeAt(caller, userId, cursor);
-    return countUnread(db, caller, { userId, listed: listedOf(caller), after, now: iso(clock.now()) });
+    const page = { userId, listed: listedOf(caller), after, now: iso(clock.now()) };
+    const counted = await countUnread(db, caller, page);
+    dormancy.noticed(caller, userId, counted.awake);
+    return counted.badge;
   }
 
   const entryOf = async (caller: ChatCaller, { id }: ConversationEntry, userId: string): Promise<InboxEntry> =>

@@ -3,6 +3,7 @@ import type { ProjectScope } from '../../../core/caller.ts';
 import type { Queryable, Tx } from '../../../core/db.ts';
 import { empty, json, raw, sql } from '../../../core/sql.ts';
 import { haveChanged, isSilenced } from '../blocks/block-store.ts';
+import { settledSince } from './dormant-store.ts';
 import { facesOf, type MemberRow, memberColumns, type SharedRow, sharedColumns } from './inbox-store.ts';
 
 export interface ConversationMembers {
@@ -86,7 +87,10 @@ export async function findChangedSince(
   const rows = await db.query<{ conversationId: string }>(sql`
     with own as (
       select conversation_id, greatest(joined_at, last_read_at, own_changed_at) as at from conversation_members
-      where user_id = ${userId} and active
+      where user_id = ${userId} and active and not dormant
+      union all
+      select conversation_id, greatest(joined_at, last_read_at, own_changed_at)
+      from ${settledSince({ projectId, environment }, userId, since)}
       union all
       select conversation_id, removed_at from conversation_members
       where user_id = ${userId} and not active and removed_at >= ${since})

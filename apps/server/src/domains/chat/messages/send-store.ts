@@ -305,7 +305,7 @@ const forAll: SendWay = {
   ${links ? linked : empty}
   seen as (
     update conversation_members p set last_read_seq = s.seq, last_read_position = s.position,
-      last_read_message_id = s.id, last_read_at = s.created_at, last_sent_at = s.created_at
+      last_read_message_id = s.id, last_read_at = s.created_at, last_sent_at = s.created_at, dormant = false
     from (${isLone ? raw('select * from placed') : lastOfSenders}) s
     where p.conversation_id = s.conversation_id and p.user_id = s.sender_id and p.last_read_seq < s.seq),
   recorded as (

@@ -91,7 +91,7 @@ export async function forgetMentions(tx: Tx, conversationId: string, erasure: Er
 }
 
 /** Tables with a row for each conversation and user. Members first: who is none writes nothing more. */
-const tablesOfMembers = ['conversation_members', 'chat_drafts', 'message_mentions'] as const;
+const tablesOfMembers = ['conversation_members', 'dormant_entries', 'chat_drafts', 'message_mentions'] as const;
 /** Tables with rows of a user in an environment. */
 const tablesOfUsers = [
   'chat_users',
@@ -100,6 +100,7 @@ const tablesOfUsers = [
   'chat_deletions',
   'chat_blocks',
   'chat_blockers',
+  'dormant_sums',
 ] as const;
 
 export async function deleteMemberRows(tx: Tx, conversationId: string, userId: string): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Environment } from '@parley/contract';
 import type { Db, Queryable, Tx } from '../../../core/db.ts';
 import { empty, raw, sql } from '../../../core/sql.ts';
+import { forgetDormantIn } from '../inbox/dormant-store.ts';
 import { deletingMentions } from '../mentions/mention-store.ts';
 import { eraseShadowIn } from '../shadow/shadow-upkeep-store.ts';
 
@@ -159,6 +160,8 @@ export async function eraseSome(db: Db, id: string, now: string, limit: number):
         select ctid from ${raw(table)} where conversation_id = ${id} limit ${limit}))`);
     if (others > 0) return others;
   }
+  const entries = await forgetDormantIn(db, id, limit);
+  if (entries > 0) return entries;
   const sanctions = await db.execute(sql`
     delete from chat_sanctions where ctid = any(array(
       select s.ctid from chat_sanctions s join conversations c on c.public_id = s.place
