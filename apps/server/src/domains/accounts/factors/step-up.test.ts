@@ -59,6 +59,11 @@ function sensitive(person: Signed, projectId: string) {
       const webhook = await api.call('createWebhook', { projectId, body: { url, environment: 'DEVELOPMENT' } });
       return kit.post(person, `${path}/webhooks/${webhook.id}/rotate-secret`, {});
     },
+    'a scanner that goes from production': async (): Promise<Visit> => {
+      const scanner = `${path}/chat/scan-hook?environment=PRODUCTION`;
+      const gone = await service.fetch(scanner, { method: 'DELETE', headers: person.headers });
+      return { status: gone.status, body: gone.status === 204 ? {} : await gone.json() };
+    },
     'the archive': () => kit.post(person, `${path}/archive`),
   };
 }
