@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createPeople } from '../kit/people.ts';
 import { ownPort } from '../kit/ports.ts';
-import { bareEnv } from '../kit/process.ts';
+import { bareEnv, brief } from '../kit/process.ts';
 import { hasValidSignature } from '../peers/receiver.ts';
 import type { DeliveryPair, DeliveryProgress } from './delivery-pairs.ts';
 import type { StormOrder } from './storm-process.ts';
@@ -66,7 +66,7 @@ async function startNode(env: Record<string, string>): Promise<Node> {
       PORT: String(await ownPort()),
       ...env,
     },
-    execArgv: [],
+    execArgv: brief(),
   });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let lastId = 0;
