@@ -67,7 +67,7 @@ export function leaksIn(pieces: Iterable<Piece>, canaries: readonly Canary[]): L
   const needles = canaries.map((canary) => ({ canary, forms: formsOf(canary.secret) }));
   const leaks = new Map<string, Leak>();
   for (const { where, text } of pieces) {
-    const content = typeof text === 'string' ? text : textIn(text);
+    const content = typeof text === 'string' ? text : textOnce(text);
     for (const { canary, forms } of needles) {
       if (canary.shownBy.includes(where)) continue;
       for (const [form, needle] of forms) {
@@ -78,6 +78,15 @@ export function leaksIn(pieces: Iterable<Piece>, canaries: readonly Canary[]): L
     }
   }
   return [...leaks.values()];
+}
+
+const readable = new WeakMap<Buffer, string>();
+
+/** A file is searched for several kinds of secrets, and read once. */
+function textOnce(bytes: Buffer): string {
+  const text = readable.get(bytes) ?? textIn(bytes);
+  readable.set(bytes, text);
+  return text;
 }
 
 const runMin = 8;
