@@ -27,7 +27,7 @@ function putNoDatabase(data: string): void {
 }
 
 const sleepFor = (seconds: number) => sql`select pg_sleep(${seconds}::float8)`;
-/** Holds the engine, and costs nobody a processor. */
+/** Holds the engine, which spins meanwhile: a second of it is a second of CPU. */
 const frozen = sleepFor(3_600);
 
 test('[STO-1] embedded: a process killed again and again while it writes loses no acknowledged row and leaves no half', (t) =>
