@@ -38,7 +38,7 @@ async function fill({ project, rooms }: Stage): Promise<void> {
 }
 
 /**
- * Entries go dormant a minute after their last message, once somebody has looked at the inbox. The vacuum is the one
+ * Entries go dormant two minutes after their last message, once somebody has looked at the inbox. The vacuum is the one
  * that the database runs by itself some time after so many changes.
  */
 async function rest({ url }: Stage, token: string | undefined, db: Db): Promise<void> {

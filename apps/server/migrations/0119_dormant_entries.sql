@@ -1,9 +1,5 @@
 -- Where a user is in very many conversations, entries of their inbox in which nothing happens are kept in its order, so
--- that neither a page nor a badge walks them (ADR 0224). `dormant` and `has_dormant` are set by who keeps them and
--- reset below, by whatever changes a conversation or its place in an inbox.
-alter table conversation_members add column dormant boolean not null default false;
-alter table conversations add column has_dormant boolean not null default false;
-
+-- that neither a page nor a badge walks them (ADR 0224). One table that others write a migration, as in 0112.
 create table dormant_entries (
   project_id uuid not null,
   environment text not null,
@@ -33,35 +29,29 @@ create table dormant_sums (
   primary key (project_id, environment, user_id)
 );
 
--- Members before entries, as who changes a membership does: two that wake the same entry cannot deadlock.
+-- True while somebody's entry of it is dormant.
+alter table conversations add column has_dormant boolean not null default false;
+
+-- Members before entries, as who changes a membership does, and one by one in one order. What happens all the time sets
+-- `has_dormant` itself: for a row that is changed twice in a transaction its foreign key is checked anew.
 create function wake_conversation() returns trigger language plpgsql as $$
+declare
+  sleeper text;
 begin
-  update conversation_members m set dormant = false from dormant_entries e
-  where e.conversation_id = new.id and not e.woken
-    and m.conversation_id = e.conversation_id and m.user_id = e.user_id and m.dormant;
-  update dormant_entries set woken = true where conversation_id = new.id and not woken;
-  update conversations set has_dormant = false where id = new.id;
+  for sleeper in
+    select user_id from dormant_entries where conversation_id = new.id and not woken order by conversation_id, user_id
+  loop
+    update conversation_members set dormant = false
+    where conversation_id = new.id and user_id = sleeper and dormant;
+    update dormant_entries set woken = true
+    where conversation_id = new.id and user_id = sleeper and not woken;
+  end loop;
+  if new.has_dormant then
+    update conversations set has_dormant = false where id = new.id;
+  end if;
   return null;
 end $$;
 
 create trigger conversations_woken
   after update of last_change, message_count, retired_seq, status, updated_at on conversations
   for each row when (old.has_dormant) execute function wake_conversation();
-
--- Those that happen all the time set `dormant` themselves: for a row that is changed twice in a transaction its foreign
--- key is checked anew, and that waits for whoever sends there.
-create function wake_member() returns trigger language plpgsql as $$
-begin
-  update dormant_entries set woken = true
-  where conversation_id = new.conversation_id and user_id = new.user_id and not woken;
-  if new.dormant then
-    update conversation_members set dormant = false
-    where conversation_id = new.conversation_id and user_id = new.user_id;
-  end if;
-  return null;
-end $$;
-
-create trigger conversation_members_woken
-  after update of active, last_read_seq, last_read_position, muted_at, pinned_at, hidden_seq, own_changed_at
-  on conversation_members
-  for each row when (old.dormant) execute function wake_member();

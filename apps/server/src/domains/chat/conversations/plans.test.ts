@@ -9,7 +9,7 @@ import { isBetween } from '../blocks/block-store.ts';
 import { countParts } from '../dashboard/dashboard-store.ts';
 import { listUserMetadata } from '../dashboard/user-metadata-store.ts';
 import { countUnread, findInboxEntry, listInbox } from '../inbox/inbox-store.ts';
-import { settle } from '../inbox/settle-store.ts';
+import { settle, settleLocked } from '../inbox/settle-store.ts';
 import { markMessageDeleted } from '../messages/message-store.ts';
 import { type ReactionItem, storeReactions } from '../messages/reaction-store.ts';
 import { createStoreMessages, type SendItem } from '../messages/send-store.ts';
@@ -111,12 +111,14 @@ test('[INB-9] the dormant of a page are read in their order, planned on empty ta
   }
 });
 
-test('[INB-9] who wakes and who settles is found by row, planned on empty tables too', async () => {
+test('[INB-9] who settles is found by row, planned on empty tables too', async () => {
   const scope = { projectId: conversationId, environment: 'DEVELOPMENT' as const };
   const settled = { userId: 'alice', conversationIds: [conversationId], before: at, now: at };
-  const plans = await lastingPlans(database.db, (db) => db.transaction((tx) => settle(tx, scope, settled)));
+  const locks = await lastingPlans(database.db, (db) => db.transaction((tx) => settle(tx, scope, settled)));
+  assert.match(locks, /LockRows/, locks);
+  const plans = await lastingPlans(database.db, (db) => db.transaction((tx) => settleLocked(tx, scope, settled)));
   assert.match(plans, /dormant_entries_woken/, plans);
-  assert.doesNotMatch(plans, /Seq Scan/, plans);
+  for (const plan of [locks, plans]) assert.doesNotMatch(plan, /Seq Scan/, plan);
 });
 
 test('[STO-15] whom a user has blocked is found by the user, planned on empty tables too', async () => {

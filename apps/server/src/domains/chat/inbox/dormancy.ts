@@ -10,13 +10,14 @@ interface DormancyDeps {
   log: Log;
 }
 
-/** Entries that a page may walk before the rest is settled, and how many of them stay awake then. */
-const [awakeMax, awakeKept] = [100, 20];
+/** Of the entries at rest so many stay awake: those are the next to be written to. */
+const awakeKept = 20;
 /** So long nothing has happened in a conversation at rest. */
-const restMs = 60_000;
+const restMs = 120_000;
 /** Who has settled is not looked at again before that: all else may be muted, or busy. */
-const pauseMs = 60_000;
-const batchMax = 200;
+const pauseMs = 120_000;
+/** Whoever sends to one of them waits for all. */
+const batchMax = 100;
 const waitingMax = 100;
 
 interface Owner {
@@ -34,9 +35,9 @@ export function createDormancy({ db, clock, log }: DormancyDeps) {
   let running: Promise<void> | null = null;
   let isStopped = false;
 
-  /** Whose page walked so many; nobody waits for what comes of it. */
-  function noticed({ projectId, environment }: ProjectScope, userId: string, awake: number): void {
-    if (awake < awakeMax || isStopped || waiting.size >= waitingMax) return;
+  /** For who has a large inbox; nobody waits for what comes of it. */
+  function wanted({ projectId, environment }: ProjectScope, userId: string): void {
+    if (isStopped || waiting.size >= waitingMax) return;
     const key = `${projectId}/${environment}/${userId}`;
     if ((paused.get(key) ?? 0) > clock.now()) return;
     waiting.set(key, { scope: { projectId, environment }, userId });
@@ -47,11 +48,20 @@ export function createDormancy({ db, clock, log }: DormancyDeps) {
     for (const [key, owner] of waiting) {
       if (isStopped) break;
       await settleAll(owner).catch((error) => log.warn({ error }, 'inbox not settled'));
-      paused.set(key, clock.now() + pauseMs);
       waiting.delete(key);
+      pause(key);
     }
-    for (const [key, until] of paused) if (until <= clock.now()) paused.delete(key);
     running = null;
+  }
+
+  function pause(key: string): void {
+    const now = clock.now();
+    paused.set(key, now + pauseMs);
+    // Those that end first come first.
+    for (const [other, until] of paused) {
+      if (until > now) break;
+      paused.delete(other);
+    }
   }
 
   /** Gives how many went dormant. */
@@ -68,7 +78,7 @@ export function createDormancy({ db, clock, log }: DormancyDeps) {
   }
 
   return {
-    noticed,
+    wanted,
     settle: settleAll,
     async stop(): Promise<void> {
       isStopped = true;

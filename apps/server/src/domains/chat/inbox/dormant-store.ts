@@ -1,5 +1,5 @@
 import type { ProjectScope } from '../../../core/caller.ts';
-import type { Queryable } from '../../../core/db.ts';
+import type { Db, Tx } from '../../../core/db.ts';
 import { raw, type Sql, sql } from '../../../core/sql.ts';
 import { hasBlocks } from '../blocks/block-store.ts';
 
@@ -42,19 +42,54 @@ export const settledSince = (scope: ProjectScope, userId: string, since: string)
   cross join lateral (
     select * from conversation_members where conversation_id = e.id and user_id = ${userId} limit 1) m`;
 
-/** What rows of entries add to the sums of their user. */
-export const sumColumns = raw(`count(*) filter (where unread > 0) as conversations,
-  coalesce(sum(unread), 0) as messages, coalesce(sum(mentions), 0) as mentions`);
+/** A page or badge that looks at so many entries is large. */
+const awakeMax = 100;
 
-/** Takes some entries of an erased conversation, and them out of the sums; gives how many. */
-export async function forgetDormantIn(db: Queryable, conversationId: string, limit: number): Promise<number> {
-  return db.execute(sql`
-    with gone as (
-      delete from dormant_entries where ctid = any(array(
-        select ctid from dormant_entries where conversation_id = ${conversationId} limit ${limit}))
-      returning *)
-    update dormant_sums s set unread_conversations = s.unread_conversations - g.conversations,
-      unread_messages = s.unread_messages - g.messages, unread_mentions = s.unread_mentions - g.mentions
-    from (select project_id, environment, user_id, ${sumColumns} from gone group by 1, 2, 3) g
-    where s.project_id = g.project_id and s.environment = g.environment and s.user_id = g.user_id`);
+/** Whether a user has very many entries that are awake: those are counted no further. */
+export const hasManyAwake = (userId: string): Sql => sql`((select count(*) from (
+  select from conversation_members where user_id = ${userId} and active and not dormant
+  limit ${raw(String(awakeMax))}) awake) = ${raw(String(awakeMax))})`;
+
+/** One transaction at a time changes which entries a user has. */
+export async function lockSums(tx: Tx, { projectId, environment }: ProjectScope, userId: string): Promise<void> {
+  await tx.execute(sql`
+    insert into dormant_sums (project_id, environment, user_id) values (${projectId}, ${environment}, ${userId})
+    on conflict (project_id, environment, user_id) do update set user_id = excluded.user_id`);
+}
+
+/** Sums anew over all that a user has; the caller holds the lock. Entries that wake meanwhile stay in them. */
+export async function sumUp(tx: Tx, scope: ProjectScope, userId: string): Promise<void> {
+  await tx.execute(sql`
+    update dormant_sums set (unread_conversations, unread_messages, unread_mentions) = (
+      select count(*) filter (where unread > 0), coalesce(sum(unread), 0), coalesce(sum(mentions), 0)
+      from dormant_entries where ${ofUser(scope, userId)})
+    where ${ofUser(scope, userId)}`);
+}
+
+/** Takes what has woken; the caller holds the lock, and sums up. */
+export async function forgetWoken(tx: Tx, scope: ProjectScope, userId: string): Promise<void> {
+  await tx.execute(sql`delete from dormant_entries where ${ofUser(scope, userId)} and woken`);
+}
+
+/** Takes the entries of an erased conversation; gives how many. */
+export async function forgetDormantIn(db: Db, conversationId: string): Promise<number> {
+  const rows = await db.query<ProjectScope & { userId: string }>(sql`
+    select project_id as "projectId", environment, user_id as "userId" from dormant_entries
+    where conversation_id = ${conversationId}`);
+  for (const { userId, ...scope } of rows)
+    await db.transaction(async (tx) => {
+      // Not `lockSums`: who was erased meanwhile gets no row anew.
+      await tx.query(sql`select from dormant_sums where ${ofUser(scope, userId)} for update`);
+      await tx.execute(sql`
+        delete from dormant_entries where conversation_id = ${conversationId} and user_id = ${userId}`);
+      await sumUp(tx, scope, userId);
+    });
+  return rows.length;
+}
+
+/** For a membership that goes for good: no trigger sees that. */
+export async function wakeEntry(tx: Tx, conversationId: string, userId: string): Promise<void> {
+  await tx.execute(sql`
+    update dormant_entries set woken = true
+    where conversation_id = ${conversationId} and user_id = ${userId} and not woken`);
 }

@@ -15,7 +15,14 @@ import { hasBlocked, hasBlocks } from '../blocks/block-store.ts';
 import { ownColumns, recordColumns, unreadOf } from '../conversations/conversation-store.ts';
 import { isoJson } from '../messages/json-store.ts';
 import { shadowPreview } from '../shadow/shadow-store.ts';
-import { dormantMemberships, dormantRest, dormantSums, type InboxPlace, isDormantAfter } from './dormant-store.ts';
+import {
+  dormantMemberships,
+  dormantRest,
+  dormantSums,
+  hasManyAwake,
+  type InboxPlace,
+  isDormantAfter,
+} from './dormant-store.ts';
 
 /** Whether there can be anything unread: two numbers of the rows in hand, before anything is counted. */
 const isBehind = raw('c.last_seq > greatest(m.last_read_seq, c.retired_seq)');
@@ -175,17 +182,17 @@ const dormantOf = (scope: ProjectScope, page: InboxPage): Sql =>
       order by e.project_id desc, e.environment desc, e.user_id desc, e.at desc, e.conversation_id desc
       limit ${page.limit})`;
 
-/** A page, and how many entries that are awake were looked at for it. */
+/** A page, and whether very many entries had to be looked at for it. */
 export interface FoundInbox {
   entries: InboxEntry[];
-  awake: number;
+  isLarge: boolean;
 }
 
 /** Which conversations are on the page is found first: only for those is anything counted. */
 export async function listInbox(db: Queryable, scope: ProjectScope, page: InboxPage): Promise<FoundInbox> {
   const { userId, after, limit } = page;
-  const rows = await db.query<EntryRow & { awake: number }>(sql`
-    with awake as materialized (
+  const rows = await db.query<EntryRow & { isLarge: boolean }>(sql`
+    with awake as (
       select c.id, case when m.pinned_at is null then 0 else 1 end as rank,
         coalesce(m.pinned_at, c.last_message_at, c.created_at) as at
       from ${awakeMemberships(userId)}
@@ -198,13 +205,13 @@ export async function listInbox(db: Queryable, scope: ProjectScope, page: InboxP
         (select * from awake order by 2 desc, 3 desc, 1 desc limit ${limit})
         ${dormantOf(scope, page)}) listed (id, rank, at)
       order by 2 desc, 3 desc, 1 desc limit ${limit})
-    select (select count(*) from awake) as awake, ${entryColumns(page)}
+    select ${hasManyAwake(userId)} as "isLarge", ${entryColumns(page)}
     from page p
     cross join lateral (select * from conversations where id = p.id limit 1) c
     cross join lateral (
       select * from conversation_members where conversation_id = p.id and user_id = ${userId} limit 1) m
     order by p.rank desc, p.at desc, p.id desc`);
-  return { entries: rows.map(({ awake, ...row }) => entryOfRow(row)), awake: rows[0]?.awake ?? 0 };
+  return { entries: rows.map(({ isLarge, ...row }) => entryOfRow(row)), isLarge: rows[0]?.isLarge ?? false };
 }
 
 export async function findInboxEntry(
@@ -220,10 +227,10 @@ export async function findInboxEntry(
   return row && entryOfRow(row);
 }
 
-/** A badge, and how many entries that are awake were counted for it. */
+/** A badge, and whether very many entries had to be looked at for it. */
 export interface CountedInbox {
   badge: InboxBadge;
-  awake: number;
+  isLarge: boolean;
 }
 
 export interface BadgePage {
@@ -237,12 +244,12 @@ export interface BadgePage {
 /** Counts only in conversations whose numbers say that something may be unread. */
 export async function countUnread(db: Queryable, scope: ProjectScope, page: BadgePage): Promise<CountedInbox> {
   const { userId, listed, after, now } = page;
-  const [row] = await db.query<Required<InboxBadge> & { awake: number }>(sql`
-    select coalesce(sum(conversations), 0)::bigint as "unreadConversations",
-      coalesce(sum(unread), 0)::bigint as "unreadMessages", coalesce(sum(mentions), 0)::bigint as "unreadMentions",
-      min(until) as "changesAt", count(*) filter (where is_awake) as awake
+  const [row] = await db.query<Required<InboxBadge> & { isLarge: boolean }>(sql`
+    select greatest(sum(conversations), 0)::bigint as "unreadConversations",
+      greatest(sum(unread), 0)::bigint as "unreadMessages", greatest(sum(mentions), 0)::bigint as "unreadMentions",
+      min(until) as "changesAt", ${hasManyAwake(userId)} as "isLarge"
     from (
-      select case when unread > 0 then 1 else 0 end as conversations, unread, mentions, until, true as is_awake from (
+      select case when unread > 0 then 1 else 0 end as conversations, unread, mentions, until from (
         select case when ${isMuted(now)} then 0 else ${unreadOf(scope, userId)} end as unread,
           case when ${isMuted(now)} then 0 else ${mentions} end as mentions,
           case when ${isMuted(now)} then m.muted_until end as until
@@ -253,8 +260,8 @@ export async function countUnread(db: Queryable, scope: ProjectScope, page: Badg
       ${dormantCounts(scope, page)}
       ) counted`);
   if (!row) throw new Error('a count has a row');
-  const { changesAt, awake, ...counts } = row;
-  return { badge: changesAt === null ? counts : { ...counts, changesAt }, awake };
+  const { changesAt, isLarge, ...counts } = row;
+  return { badge: changesAt === null ? counts : { ...counts, changesAt }, isLarge };
 }
 
 /** One by one only where a list or blocks leave some out. */
@@ -266,7 +273,7 @@ function dormantCounts(scope: ProjectScope, { userId, listed, after }: BadgePage
       from ${dormantMemberships(scope, userId)}
       where ${isOneByOne} and (e.unread > 0 or e.mentions > 0) and ${isDormantAfter(after)} ${isListed(listed)}) one`;
   const sums = after === null ? dormantSums(scope, userId) : dormantRest(scope, userId, after);
-  return sql`union all select dormant.*, null::timestamptz, false from (
+  return sql`union all select dormant.*, null::timestamptz from (
     ${counts} ${listed === null ? sql`union all ${sums}` : empty}) dormant`;
 }
 

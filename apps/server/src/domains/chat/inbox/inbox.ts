@@ -81,7 +81,7 @@ export function createInbox({ db, unitOfWork, entries, messages, dormancy, hub, 
       after: placeAt(caller, userId, cursor),
       limit: limit + 1,
     });
-    dormancy.noticed(caller, userId, found.awake);
+    if (found.isLarge) dormancy.wanted(caller, userId);
     const { items, nextCursor } = cutPage(found.entries, limit, (last) =>
       cursors.write(listName(caller, userId), placeOf(last)),
     );
@@ -94,7 +94,7 @@ export function createInbox({ db, unitOfWork, entries, messages, dormancy, hub, 
     const after = placeAt(caller, userId, cursor);
     const page = { userId, listed: listedOf(caller), after, now: iso(clock.now()) };
     const counted = await countUnread(db, caller, page);
-    dormancy.noticed(caller, userId, counted.awake);
+    if (counted.isLarge) dormancy.wanted(caller, userId);
     return counted.badge;
   }
 

@@ -281,7 +281,7 @@ const forAll: SendWay = {
   bumped: ({ isLone }) => sql`bumped as (
     update conversations c set last_seq = c.last_seq + b.total, last_change = c.last_change + b.total,
       message_count = c.message_count + b.total, last_position = c.last_change + b.total,
-      last_message_id = b.last_id, last_message_at = b.last_at
+      last_message_id = b.last_id, last_message_at = b.last_at, has_dormant = false
     from (${isLone ? loneTotal : totals}) b
     where c.id = b.id
     returning c.id, c.last_seq - b.total as seq, c.last_change - b.total as change),`,

@@ -2,6 +2,7 @@ import type { Message } from '@parley/contract';
 import type { Db, Queryable, Tx } from '../../../core/db.ts';
 import { type Erasure, needleOf, type Place, placeAfter, withoutPerson } from '../../../core/personal-data.ts';
 import { empty, json, raw, sql } from '../../../core/sql.ts';
+import { wakeEntry } from '../inbox/dormant-store.ts';
 import { messageJson } from '../messages/json-store.ts';
 import { markForSearch } from '../search/index-store.ts';
 
@@ -91,7 +92,7 @@ export async function forgetMentions(tx: Tx, conversationId: string, erasure: Er
 }
 
 /** Tables with a row for each conversation and user. Members first: who is none writes nothing more. */
-const tablesOfMembers = ['conversation_members', 'dormant_entries', 'chat_drafts', 'message_mentions'] as const;
+const tablesOfMembers = ['conversation_members', 'chat_drafts', 'message_mentions'] as const;
 /** Tables with rows of a user in an environment. */
 const tablesOfUsers = [
   'chat_users',
@@ -100,6 +101,7 @@ const tablesOfUsers = [
   'chat_deletions',
   'chat_blocks',
   'chat_blockers',
+  'dormant_entries',
   'dormant_sums',
 ] as const;
 
@@ -107,6 +109,7 @@ export async function deleteMemberRows(tx: Tx, conversationId: string, userId: s
   for (const table of tablesOfMembers)
     await tx.execute(sql`
       delete from ${raw(table)} where conversation_id = ${conversationId} and user_id = ${userId}`);
+  await wakeEntry(tx, conversationId, userId);
 }
 
 export async function deleteUserRows(

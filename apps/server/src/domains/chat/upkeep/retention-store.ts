@@ -160,7 +160,7 @@ export async function eraseSome(db: Db, id: string, now: string, limit: number):
         select ctid from ${raw(table)} where conversation_id = ${id} limit ${limit}))`);
     if (others > 0) return others;
   }
-  const entries = await forgetDormantIn(db, id, limit);
+  const entries = await forgetDormantIn(db, id);
   if (entries > 0) return entries;
   const sanctions = await db.execute(sql`
     delete from chat_sanctions where ctid = any(array(

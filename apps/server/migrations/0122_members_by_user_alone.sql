@@ -1,2 +1,2 @@
--- 0120 takes its place.
+-- 0121 takes its place.
 drop index if exists conversation_members_of_user;
