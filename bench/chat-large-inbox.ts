@@ -12,7 +12,7 @@ import { type Child, requestsPerSecond, startChild } from './children.ts';
 import { countCpu } from './cpu-usage.ts';
 import { median, type Row } from './ratio.ts';
 
-/** Both are in the active ones; the collector is in all the others too, each with something unread in it. */
+/** Both are in the active ones; the collector is in all the others too, each with somebody else, who wrote there. */
 const [active, quiet] = [20, 10_000];
 const [collector, modest, writer] = ['user-0', 'user-1', 'user-2'];
 const rounds = 5;
@@ -27,9 +27,10 @@ async function fill({ project, rooms }: Stage): Promise<void> {
   let left = quiet;
   const make = async (): Promise<void> => {
     while (left-- > 0) {
-      const body = { name: `quiet-${left}`, members: [collector, writer] };
+      const senderId = `customer-${left}`;
+      const body = { name: `quiet-${left}`, members: [collector, senderId] };
       const { id } = await project.api.call('createConversation', { body });
-      await project.api.call('sendMessage', { room: id, body: { text: 'Long ago', senderId: writer } });
+      await project.api.call('sendMessage', { room: id, body: { text: 'Long ago', senderId } });
     }
   };
   await Promise.all(Array.from({ length: makers }, make));

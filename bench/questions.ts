@@ -87,7 +87,7 @@ export const questions: Record<string, Question> = {
   'chat-large-inbox': {
     title: 'The inbox of a user in ten thousand conversations',
     peers:
-      'Ourselves: one user is in 20 conversations where people write, another in the same 20 and in 10,000 more, each with an unread message. Both are asked for in turns, one request at a time; then the SDK follows the one inbox and the other, in turns.',
+      'Ourselves: one user is in 20 conversations where people write, another in the same 20 and in 10,000 more, each with somebody else and an unread message. Once those are dormant, both are asked for in turns, one request at a time; then the SDK follows the one inbox and the other, in turns.',
     load: () => import('./chat-large-inbox.ts'),
   },
   'socket-fan-out': {
