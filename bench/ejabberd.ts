@@ -15,8 +15,10 @@ const schemaFile = '/usr/share/ejabberd/sql/pg.sql';
 
 /** Which one is installed, with its driver for PostgreSQL; null when there is none. */
 export function ejabberdVersion(): string | null {
-  const [own, driver] = ['ejabberd', 'erlang-p1-pgsql'].map((name) => spawnSync('dpkg-query', ['--show', name]));
-  return own?.status === 0 && driver?.status === 0 ? (String(own.stdout).trim().split('\t')[1] ?? null) : null;
+  // A package that is known and not installed is shown without a version.
+  const versionOf = (name: string): string =>
+    String(spawnSync('dpkg-query', ['--show', name]).stdout).trim().split('\t')[1] ?? '';
+  return versionOf('erlang-p1-pgsql') === '' ? null : versionOf('ejabberd') || null;
 }
 
 interface Ejabberd {
