@@ -17,7 +17,9 @@ const schemaFile = '/usr/share/ejabberd/sql/pg.sql';
 export function ejabberdVersion(): string | null {
   // A package that is known and not installed is shown without a version.
   const versionOf = (name: string): string =>
-    String(spawnSync('dpkg-query', ['--show', name]).stdout).trim().split('\t')[1] ?? '';
+    String(spawnSync('dpkg-query', ['--show', name]).stdout)
+      .trim()
+      .split('\t')[1] ?? '';
   return versionOf('erlang-p1-pgsql') === '' ? null : versionOf('ejabberd') || null;
 }
 

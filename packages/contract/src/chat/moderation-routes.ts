@@ -318,7 +318,6 @@ export const chatModerationRoutes = routes({
       'SVC_CONVERSATION_NOT_FOUND',
       'SVC_CONVERSATION_ARCHIVED',
       'SVC_MEMBER_NOT_FOUND',
-      'SVC_NOT_A_MEMBER',
       'SVC_SCOPE_MISSING',
       'SVC_FORBIDDEN',
       'SVC_QUOTA_EXCEEDED',
