@@ -7,6 +7,7 @@ import { eventually } from '../../../../testkit/kit/eventually.ts';
 import type { TestService } from '../../../../testkit/kit/service.ts';
 import { sharedService } from '../../../../testkit/kit/shared-service.ts';
 import { sql } from '../../../core/sql.ts';
+import { findChangedSince } from './live-store.ts';
 
 let service: TestService;
 let chat: ChatOf;
@@ -97,18 +98,25 @@ test('[INB-9] a message, a read, a pin and a change of the conversation wake an 
   assert.deepEqual(await api.call('getInboxBadge', {}), badge);
 });
 
-test('[INB-9] [INB-11] who was away hears what became of an entry that went dormant again meanwhile', async () => {
+test('[INB-9] [INB-11] what changed since is found among entries that went dormant again meanwhile', async () => {
   const userId = 'traveller';
   // In a project in which nothing was erased.
   const chat = await createChatKit(service);
-  const user = await chat.user(userId);
   const { id: room } = await chat.conversation([userId, 'bob']);
-  assert.equal(await settle(userId, chat), 1);
-  const since = Date.now();
+  await chat.conversation([userId, 'bob']);
+  assert.equal(await settle(userId, chat), 2);
+  const since = new Date().toISOString();
   await chat.project.api.call('updateConversation', { room, body: { name: 'renamed' } });
   assert.equal(await settle(userId, chat), 1);
-  const socket = await user.connect();
-  await socket.ask({ type: 'inbox.subscribe', since });
-  const { entry } = await socket.take('inbox.changed', ({ conversationId }) => conversationId === room);
-  assert.equal((entry as InboxEntry).conversation.name, 'renamed');
+  const scope = { projectId: chat.project.id, environment: 'DEVELOPMENT' } as const;
+  assert.deepEqual(await findChangedSince(service.adapters.db, scope, userId, since, 10), [room]);
+});
+
+test('[INB-9] a conversation of more than a hundred members stays awake', async () => {
+  const userId = 'one-of-many';
+  const { uuid } = await chat.conversation([userId, 'bob']);
+  await service.adapters.db.execute(sql`update conversations set member_count = 101 where id = ${uuid}`);
+  assert.equal(await settle(userId), 0);
+  await service.adapters.db.execute(sql`update conversations set member_count = 100 where id = ${uuid}`);
+  assert.equal(await settle(userId), 1);
 });
