@@ -9,6 +9,7 @@ import {
   streamEvents,
 } from '../../../testkit/clients/webhooks.ts';
 import { createFakeClock, type FakeClock } from '../../../testkit/kit/fake-clock.ts';
+import { isWhole } from '../../../testkit/kit/part.ts';
 import { startService, type TestService } from '../../../testkit/kit/service.ts';
 import { hasValidSignature, startReceiver, type TestReceiver } from '../../../testkit/peers/receiver.ts';
 import { sql } from '../../core/sql.ts';
@@ -32,13 +33,10 @@ const receive = async (answer: TestReceiver['answer']): Promise<TestReceiver> =>
   return receiver;
 };
 
-/** Every wait is a multiple of it. */
-const stepSeconds = 10;
-
-/** Time passes step by step (a session lasts 15 minutes, so not for long); what comes due in each is done before the next begins. */
-async function pass(seconds: number): Promise<void> {
-  for (let passed = 0; passed < seconds; passed += stepSeconds) {
-    await clock.advance(stepSeconds * 1_000);
+/** Time passes (a session lasts 15 minutes, so not for long), and what comes due at the end of each wait is done before the next begins. */
+async function pass(...waits: readonly number[]): Promise<void> {
+  for (const seconds of waits) {
+    await clock.advance(seconds * 1_000);
     await settle(service);
   }
 }
@@ -59,7 +57,8 @@ test('[WH-4] six attempts: at once, then 10, 20, 40, 80 and 160 seconds after ea
   const [afterSecond] = await readDeliveries(project, webhook.id);
   assert.equal(afterSecond?.status, 'RETRYING');
   assert.equal(Date.parse(afterSecond?.nextAttemptAt ?? ''), startedMs + 30_000);
-  await pass(320);
+  // Between two attempts, at the moment of each, and after the last.
+  await pass(10, 10, 30, 10, 40, 40, 80, 80, 20);
 
   assert.deepEqual(
     receiver.requests.map(({ atMs }) => (atMs - startedMs) / 1000),
@@ -89,7 +88,7 @@ test('[WH-4] a success on the way ends the retries', async () => {
   const receiver = await receive((_request, index) => (index < 3 ? 503 : 200));
   const webhook = await addWebhook(project, { url: receiver.url });
   await emit(service, project, streamEvents(1));
-  await pass(100);
+  await pass(10, 20, 40, 30);
   assert.equal(receiver.requests.length, 4);
   const [delivery] = await readDeliveries(project, webhook.id);
   assert.partialDeepStrictEqual(delivery, { status: 'DELIVERED', attempts: 4, lastStatusCode: 200, lastError: null });
@@ -167,7 +166,7 @@ test('[WH-5] one success at 49 failures starts the count again; the fiftieth in 
   const webhook = await addWebhook(project, { url: receiver.url, events: ['live_stream.started'] });
   const fail = async (count: number) => {
     receiver.answer = 500;
-    for (let left = count; left > 0; left--) await emit(service, project, streamEvents(1));
+    await emit(service, project, streamEvents(count));
   };
   await fail(49);
   assert.partialDeepStrictEqual(await readWebhook(project, webhook.id), { status: 'ENABLED', consecutiveFailures: 49 });
@@ -211,7 +210,7 @@ test('[WH-5] a disabled endpoint gets nothing; enabling clears the count and res
 
   // What happens now is kept for it, and nothing is sent, however long it takes.
   await emit(service, project, streamEvents(5, 'later_'));
-  await pass(100);
+  await pass(10, 90);
   assert.equal(receiver.requests.length, 50);
   const paused = await readDeliveries(project, webhook.id);
   assert.deepEqual(
@@ -235,7 +234,7 @@ test('[WH-5] fifty failures that race over three processes disable once', async 
   const others = [await startService({ clock, beside: service }), await startService({ clock, beside: service })];
   const all = [service, ...others];
   try {
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < (isWhole ? 3 : 1); round++) {
       const project = await service.newProject();
       const receiver = await receive({ status: 500, afterMs: 5 });
       const listener = await receive(204);
