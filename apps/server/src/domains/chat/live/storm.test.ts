@@ -59,7 +59,8 @@ test('[CHATWS-11] kill -9 under load: nothing acknowledged is lost, nothing is t
 });
 
 test('[INB-6] kill -9 between and during sends, reads, edits and deletions: inboxes and badges are what a model counts', async () => {
-  const { retries } = await runInboxKills({ fleet, kills: isWhole ? 3 : 2, between: 40, seed: 13 });
+  // The first kill falls among sends; on PostgreSQL the next one falls among reads, edits and deletions.
+  const { retries } = await runInboxKills({ fleet, kills: isWhole ? 3 : 1, between: 40, seed: 13 });
   assert.ok(retries > 0, 'no step was under way when the process died');
 });
 
