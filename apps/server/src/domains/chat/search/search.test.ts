@@ -121,9 +121,11 @@ test('[SEA-9] while sends wait, terms wait with them up to a bound, a higher one
   assert.ok(left > 4_000, `and no more than that: ${left}`);
   isUsed = false;
   assert.deepEqual([await indexer.run(), await placesLeft(busy.uuid)], [0, left]);
-  await leavePlaces(busy.uuid, 200_000 - left);
-  assert.ok((await indexer.run()) > 0);
-  assert.ok(((await placesLeft(busy.uuid)) ?? 0) > 190_000);
+  // Up to the higher bound where so many rows are cheap, else beyond what an answer looks at.
+  const waiting = isWhole ? 200_000 : 21_000;
+  await leavePlaces(busy.uuid, waiting - left);
+  assert.equal((await indexer.run()) > 0, isWhole);
+  assert.ok(((await placesLeft(busy.uuid)) ?? 0) > waiting * 0.95);
   // [SEA-7]: what an answer could not look at it says, and nobody else has a part in it.
   const [own, all] = [await find({ q: 'narwhal', conversation: quiet.id }), await find({ q: 'narwhal' })];
   assert.deepEqual([idsOf(own), own.complete, all.complete], [[sent], true, false]);
@@ -389,7 +391,7 @@ test('[SEA-8] over years, however dense, a search gives the newest first, in pag
         const page: SearchPage = await find({ q, conversation, limit, ...(cursor === null ? {} : { cursor }) });
         found.push(...page.results.map(({ message }) => message.text ?? ''));
         cursor = page.nextCursor;
-      } while (cursor !== null && found.length < (isWhole ? 700 : 150));
+      } while (cursor !== null && found.length < (isWhole ? 700 : 50));
       assert.deepEqual(
         found,
         expected.reverse().slice(0, cursor === null ? undefined : found.length),
