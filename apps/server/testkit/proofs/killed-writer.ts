@@ -11,7 +11,7 @@ const writerFile = fileURLToPath(new URL('../kit/writer.ts', import.meta.url));
 const patience = { withinMs: 30_000 };
 
 /** A process that writes to a data folder, or to the database of a URL, until it is killed. */
-export function startWriter(target: string, round: number) {
+function startWriter(target: string, round: number) {
   const stored: string[] = [];
   let found: string[] | undefined;
   const child = fork(writerFile, [target, String(round)], {
@@ -33,8 +33,15 @@ export function startWriter(target: string, round: number) {
 /** A small part of tools/proof/killed-writer.ts. */
 export const killsInSuite = 1;
 
-/** Kills one writer after the other: each finds what was acknowledged to those before it. */
-export async function killRepeatedly(target: string, kills: number): Promise<void> {
+/**
+ * Kills one writer after the other: each finds what was acknowledged to those before it.
+ * @param meanwhile is done beside each of them, before it is killed.
+ */
+export async function killRepeatedly(
+  target: string,
+  kills: number,
+  meanwhile: (writer: { stored: readonly string[] }) => Promise<void> = async () => {},
+): Promise<void> {
   const promised = new Set<string>();
   for (let round = 0; round <= kills; round++) {
     const writer = startWriter(target, round);
@@ -43,6 +50,7 @@ export async function killRepeatedly(target: string, kills: number): Promise<voi
       const lost = [...promised].filter((id) => !found.has(id));
       assert.deepEqual(lost, [], `lost after round ${round}`);
       await eventually(() => assert.ok(writer.stored.length > 20 + round * 7), patience);
+      await meanwhile(writer);
     } finally {
       await writer.kill();
     }
