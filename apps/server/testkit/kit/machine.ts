@@ -24,10 +24,9 @@ export async function startMachine(place: Place): Promise<TestService> {
   const { DATABASE_URL: _, ...env } = variablesOf(place);
   const db = await openDatabase(readConfig(variablesOf(place)), createLog('silent'));
   try {
-    const service = await startService({ env, wrap: (adapters) => ({ ...adapters, db }) });
+    const service = await startService({ env, db });
     return {
       ...service,
-      adapters: { ...service.adapters, db },
       async stop() {
         await service.stop();
         await db.close();

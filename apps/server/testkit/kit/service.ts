@@ -7,6 +7,7 @@ import { openSharedState, openStores } from '../../src/adapters/open.ts';
 import { compose, type Service } from '../../src/compose.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
+import type { Db } from '../../src/core/db.ts';
 import { createLog } from '../../src/core/log.ts';
 import type { Adapters } from '../../src/core/ports.ts';
 import type { PasswordCost } from '../../src/domains/accounts/index.ts';
@@ -37,6 +38,8 @@ export interface TestServiceOptions {
   clock?: Clock;
   /** Runs beside another one, on its database and shared state, as a second process would. */
   beside?: TestService;
+  /** On this one, which is the caller's to close. */
+  db?: Db;
   /** Puts something between the service and what it stands on: a fault, a counter. */
   wrap?: (adapters: Adapters) => Adapters;
   /** As milliseconds of event-loop delay; none by default, however slow the machine. */
@@ -59,6 +62,7 @@ async function startOn(
     env = {},
     clock = systemClock,
     beside,
+    db: given,
     wrap = (adapters) => adapters,
     loopDelay = () => 0,
     passwordCost = { memoryCost: 64, timeCost: 1, parallelism: 1 },
@@ -68,11 +72,11 @@ async function startOn(
   const dataDir = await mkdtemp(join(tmpdir(), 'parley-test-'));
   const config = testConfig(port, dataDir, beside, env);
   const log = createLog(config.logLevel);
-  const database: TestDatabase | null = beside ? null : await takeDatabase();
+  const database: TestDatabase | null = beside || given ? null : await takeDatabase();
   const shared = beside && redisUrl === undefined ? null : await openSharedState(config, { clock, log });
   // The mailbox stands for a mail server, in production too.
   const stores = await openStores({ ...config, isProduction: false }, { clock, log });
-  const db = database?.db ?? beside?.adapters.db;
+  const db = given ?? database?.db ?? beside?.adapters.db;
   if (!db) throw new Error('no database');
   const adapters: Adapters = { ...stores, ...(shared ?? pick(beside?.adapters)), db, replica: null };
   const service = await compose({ config, adapters: wrap(adapters), clock, log, loopDelay, passwordCost, ...rest });
