@@ -8,7 +8,7 @@ import { FUZZ_LIMITS, fuzzRoutes, unreached } from '../../testkit/fuzz/routes.ts
 import { fuzzSockets } from '../../testkit/fuzz/sockets.ts';
 import { isWhole } from '../../testkit/kit/part.ts';
 import type { Person } from '../../testkit/kit/people.ts';
-import { createWorld } from '../../testkit/kit/world.ts';
+import { createWorld, type World } from '../../testkit/kit/world.ts';
 import type { Db, Queryable } from '../core/db.ts';
 import type { Sql } from '../core/sql.ts';
 
@@ -20,6 +20,8 @@ const SOCKET_FRAMES = isWhole ? 700 : 250;
 
 let service: RoomsService;
 let operator: Person;
+/** Of the playground and the sockets. */
+let world: World;
 /** Statements that fail as only a bug of ours would, while there is one. */
 let broken: RegExp | null = null;
 
@@ -29,6 +31,7 @@ before(async () => {
     wrap: (adapters) => ({ ...adapters, db: breakable(adapters.db) }),
   });
   operator = await service.newPerson('operator');
+  world = await createWorld(service, await service.newProject(), 'DEVELOPMENT');
 });
 after(() => service.stop());
 
@@ -66,7 +69,6 @@ test('[SEC-11] whatever a route is asked, it answers, with the envelope, and nev
 });
 
 test("[SEC-11] whatever the playground's backend is asked, it answers, and never 5xx", async () => {
-  const world = await createWorld(service, await service.newProject(), 'DEVELOPMENT');
   const { faults, reached, requests } = await fuzzPlayground({
     service,
     world,
@@ -79,13 +81,7 @@ test("[SEC-11] whatever the playground's backend is asked, it answers, and never
   for (const status of [200, 400, 404]) assert.ok(statuses.has(status), `nothing was answered with ${status}`);
 });
 
-const sockets = async (frames: number) =>
-  fuzzSockets({
-    service,
-    world: await createWorld(service, await service.newProject(), 'DEVELOPMENT'),
-    seed: SEED,
-    frames,
-  });
+const sockets = (frames: number) => fuzzSockets({ service, world, seed: SEED, frames });
 
 test('[SEC-11] whatever a socket is sent, it answers or says why it closes', async () => {
   const { frames, done, beforeAuth, unreadable, cut, faults } = await sockets(SOCKET_FRAMES);

@@ -3,7 +3,7 @@ import type { TokenFamily } from '../../../src/core/tokens.ts';
 import { createFakeClock } from '../../kit/fake-clock.ts';
 import type { TestProject } from '../../kit/people.ts';
 import { startService, type TestService } from '../../kit/service.ts';
-import { createWorld, type World } from '../../kit/world.ts';
+import type { World } from '../../kit/world.ts';
 
 /** A credential that was once right, or looks so, with the code of its refusal. */
 export interface Dead {
@@ -17,7 +17,12 @@ export interface Dead {
 const HOUR_MS = 3_600_000;
 
 /** Everything that must be 401: ended, expired, of something that is gone, or made up. */
-export async function collectDead(service: TestService, project: TestProject, own: World): Promise<Dead[]> {
+export async function collectDead(
+  service: TestService,
+  project: TestProject,
+  own: World,
+  archived: World,
+): Promise<Dead[]> {
   const session = project.owner.accessToken;
   return [
     { what: 'nothing', bearer: '', code: 'SVC_UNAUTHENTICATED' },
@@ -28,7 +33,7 @@ export async function collectDead(service: TestService, project: TestProject, ow
     { what: 'a forged RTC token', bearer: forged('rtc', own.rtcToken), code: 'SVC_INVALID_TOKEN' },
     { what: 'a chat token by the key of RTC tokens', bearer: confused(service, own), code: 'SVC_INVALID_TOKEN' },
     ...(await ended(service, project, own)),
-    ...(await ofArchivedProject(service)),
+    ...ofArchivedProject(archived),
     ...(await expired(service, own)),
   ];
 }
@@ -76,17 +81,11 @@ async function ended(service: TestService, project: TestProject, { apiKey, ids }
   ];
 }
 
-async function ofArchivedProject(service: TestService): Promise<Dead[]> {
-  const gone = await service.newProject();
-  const world = await createWorld(service, gone, 'DEVELOPMENT');
-  await world.leave();
-  await gone.owner.api.call('archiveProject', { projectId: gone.id });
-  return [
-    { what: 'the key of an archived project', bearer: gone.apiKey, code: 'SVC_INVALID_API_KEY' },
-    { what: 'a chat token of an archived project', bearer: world.chatToken, code: 'SVC_INVALID_TOKEN' },
-    { what: 'an RTC token of an archived project', bearer: world.rtcToken, code: 'SVC_INVALID_TOKEN' },
-  ];
-}
+const ofArchivedProject = ({ apiKey, chatToken, rtcToken }: World): Dead[] => [
+  { what: 'the key of an archived project', bearer: apiKey, code: 'SVC_INVALID_API_KEY' },
+  { what: 'a chat token of an archived project', bearer: chatToken, code: 'SVC_INVALID_TOKEN' },
+  { what: 'an RTC token of an archived project', bearer: rtcToken, code: 'SVC_INVALID_TOKEN' },
+];
 
 /** Made by a process whose clock is far behind: what it mints for an hour has long expired here. */
 async function expired(service: TestService, { apiKey, ids }: World): Promise<Dead[]> {
