@@ -129,11 +129,10 @@ describe('a machine that was used', () => {
     memory = await inhabit(machine, receiver.url);
     await settle(machine);
     await untilRecorded(machine.adapters.db, memory);
-    const options = { withoutFiles: false, progress };
-    const { missing } = await backup(variablesOf(place), { path: archive, passphrase, ...options });
-    assert.deepEqual(missing, []);
+    const [variables, options] = [variablesOf(place), { withoutFiles: false, progress }];
+    assert.deepEqual((await backup(variables, { path: archive, passphrase, ...options })).missing, []);
     was = await contentIn(machine.adapters.db);
-    await backup(variablesOf(place), { path: plainArchive, passphrase: null, ...options });
+    await backup(variables, { path: plainArchive, passphrase: null, ...options });
     await stopOffering();
     await machine.stop();
     await receiver.close();
