@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
 import { ownPort } from '../../../apps/server/testkit/kit/ports.ts';
-import { bareEnv } from '../../../apps/server/testkit/kit/process.ts';
+import { bareEnv, briefFromWithin } from '../../../apps/server/testkit/kit/process.ts';
 import { parley } from '../testkit/run.ts';
 
 async function backUpAndRestore(folder: string): Promise<void> {
@@ -35,6 +35,7 @@ test('[CLI-7] [RUN-24] dev runs everything, with less text allowed than its demo
   const child = spawn(process.execPath, [main, 'dev', '--json'], {
     env: {
       ...bareEnv(),
+      ...briefFromWithin,
       DATA_DIR: folder,
       PORT: String(port),
       SFU_EMBEDDED: 'false',

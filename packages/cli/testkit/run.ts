@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { bareEnv } from '../../../apps/server/testkit/kit/process.ts';
+import { bareEnv, briefFromWithin } from '../../../apps/server/testkit/kit/process.ts';
 import { runCli } from '../src/cli.ts';
 
 interface Outcome {
@@ -59,7 +59,7 @@ export async function parley(args: readonly string[], env: Record<string, string
 export const spawned = (args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> =>
   new Promise((resolve) => {
     const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-    const options = { env: { ...bareEnv(), ...env } };
+    const options = { env: { ...bareEnv(), ...briefFromWithin, ...env } };
     execFile(process.execPath, [main, ...args], options, (error, out, errors) =>
       resolve({ code: error === null ? 0 : Number(error.code ?? 1), out, error: errors }),
     );
