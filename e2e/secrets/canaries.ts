@@ -11,6 +11,8 @@ interface CanaryRow {
   shownBy: readonly string[];
   /** Where it exists in one mode only. */
   only?: Mode;
+  /** The row whose secret stands for these in wrong places: nobody who refuses them could tell one from the other. */
+  like?: string;
 }
 
 const setting = (name: string, secret: string, more: Partial<CanaryRow> = {}): CanaryRow => ({
@@ -21,30 +23,45 @@ const setting = (name: string, secret: string, more: Partial<CanaryRow> = {}): C
 });
 const production = { only: 'production' } as const;
 const embedded = { only: 'embedded' } as const;
+// One with signs that a URL must escape.
+const anyText = { like: 'mail password' } as const;
+const anyHookSecret = { like: 'webhook secret' } as const;
+const anySignature = { like: 'download signature' } as const;
+const anyRtcToken = { like: 'RTC tokens' } as const;
+const anyRefreshToken = { like: 'refresh tokens' } as const;
 const signIns = ['login', 'verifyEmail', 'confirmPasswordReset', 'refreshSession'].map((name) => `answer to ${name}`);
 
 /** Every kind of secret there is: how it came into the world, and who may be shown it. */
 export const canaryRows: Readonly<Record<string, CanaryRow>> = {
-  'signing root': setting('SECRET_KEY', chosen.secretKey),
+  'signing root': setting('SECRET_KEY', chosen.secretKey, anyText),
   'media node secret': setting('SFU_REGISTRATION_SECRET', chosen.sfuSecret, { shownBy: ['file dev.env'] }),
-  'former media node secret': setting('SFU_REGISTRATION_SECRET', chosen.formerSfuSecret),
-  'TURN secret': setting('RTC_TURN_SECRET', chosen.turnSecret),
+  'former media node secret': setting('SFU_REGISTRATION_SECRET', chosen.formerSfuSecret, { like: 'media node secret' }),
+  'TURN secret': setting('RTC_TURN_SECRET', chosen.turnSecret, anyText),
   'mail password': setting('SMTP_URL', chosen.smtpPassword),
-  'collector key': setting('OTEL_EXPORTER_OTLP_HEADERS', chosen.traceHeader, { shownBy: ['headers at the collector'] }),
-  'Google secret': setting('OAUTH_GOOGLE_CLIENT_SECRET', chosen.googleSecret),
-  'GitHub secret': setting('OAUTH_GITHUB_CLIENT_SECRET', chosen.githubSecret),
+  'collector key': setting('OTEL_EXPORTER_OTLP_HEADERS', chosen.traceHeader, {
+    shownBy: ['headers at the collector'],
+    ...anyText,
+  }),
+  'Google secret': setting('OAUTH_GOOGLE_CLIENT_SECRET', chosen.googleSecret, anyText),
+  'GitHub secret': setting('OAUTH_GITHUB_CLIENT_SECRET', chosen.githubSecret, anyText),
   'OIDC secret': {
     planted: 'set as OAUTH_OIDC_CLIENT_SECRET',
     whole: (_workload, { outside }) => outside.oidc.clientSecret,
     shownBy: [],
+    ...anyText,
   },
-  'S3 secret': setting('S3_SECRET_ACCESS_KEY', chosen.s3Secret, production),
-  'database password': setting('DATABASE_URL', chosen.databasePassword, production),
-  'Redis password': setting('REDIS_URL', chosen.redisPassword, production),
+  'S3 secret': setting('S3_SECRET_ACCESS_KEY', chosen.s3Secret, { ...production, ...anyText }),
+  'database password': setting('DATABASE_URL', chosen.databasePassword, { ...production, ...anyText }),
+  'Redis password': setting('REDIS_URL', chosen.redisPassword, { ...production, ...anyText }),
   'playground key': setting('PLAYGROUND_API_KEY', chosen.playgroundSecret, production),
 
-  password: { planted: 'typed at registration', whole: ({ account }) => account.password, shownBy: [] },
-  'mistyped password': { planted: 'refused at sign-in', whole: ({ account }) => account.mistyped, shownBy: [] },
+  password: { planted: 'typed at registration', whole: ({ account }) => account.password, shownBy: [], ...anyText },
+  'mistyped password': {
+    planted: 'refused at sign-in',
+    whole: ({ account }) => account.mistyped,
+    shownBy: [],
+    ...anyText,
+  },
   'new password': { planted: 'set by reset link', whole: ({ account }) => account.newPassword, shownBy: [] },
   'verification token': { planted: 'mailed', whole: ({ account }) => account.verifyToken, shownBy: ['letter'] },
   'reset token': { planted: 'mailed', whole: ({ account }) => account.resetToken, shownBy: ['letter'] },
@@ -59,6 +76,7 @@ export const canaryRows: Readonly<Record<string, CanaryRow>> = {
     planted: 'refused by it',
     whole: ({ provider }) => provider?.wrongCode,
     shownBy: [],
+    ...anyText,
     ...embedded,
   },
   'OAuth state': {
@@ -71,6 +89,7 @@ export const canaryRows: Readonly<Record<string, CanaryRow>> = {
     planted: 'end of that sign-in',
     whole: ({ provider }) => [provider?.accessToken ?? '', provider?.refreshToken ?? ''],
     shownBy: ['answer to exchangeOAuth'],
+    like: 'session token',
     ...embedded,
   },
 
@@ -84,24 +103,28 @@ export const canaryRows: Readonly<Record<string, CanaryRow>> = {
     planted: 'sign-in by that link',
     whole: ({ development }) => development?.refreshToken,
     shownBy: ['answer to GET /dev/login'],
+    ...anyRefreshToken,
     ...embedded,
   },
   'first key': {
     planted: 'made by the first start',
     whole: ({ development }) => development?.apiKey,
     shownBy: ['printed line', 'file dev.env'],
+    like: 'API keys',
     ...embedded,
   },
   'first password': {
     planted: 'made by the first start',
     whole: ({ development }) => development?.password,
     shownBy: ['file dev.env'],
+    ...anyText,
     ...embedded,
   },
   'first webhook secret': {
     planted: 'made by the first start',
     whole: ({ development }) => development?.webhookSecret,
     shownBy: ['file dev.env'],
+    ...anyHookSecret,
     ...embedded,
   },
 
@@ -144,26 +167,31 @@ export const canaryRows: Readonly<Record<string, CanaryRow>> = {
     planted: 'rotated, with a repeat of the request',
     whole: ({ webhook }) => webhook.rotatedSecret,
     shownBy: ['answer to rotateWebhookSecret'],
+    ...anyHookSecret,
   },
   'hook secret': {
     planted: 'made with the pre-send hook',
     whole: ({ chat }) => chat.hookSecret,
     shownBy: ['answer to setModerationHook'],
+    ...anyHookSecret,
   },
   'scan hook secret': {
     planted: 'made with the scan hook, which is asked about a file',
     whole: ({ chat }) => chat.scanner.secret,
     shownBy: ['answer to setScanHook'],
+    ...anyHookSecret,
   },
   'scan signature': {
     planted: 'in the URL that gives the file to the scanner',
     whole: ({ chat }) => chat.scanner.signature,
     shownBy: ['webhook request'],
+    ...anySignature,
   },
   'webhook header values': {
     planted: 'given at creation and by a change; the endpoint answers with them',
     whole: ({ webhook }) => [webhook.headerValue, webhook.newHeaderValue],
     shownBy: ['webhook request'],
+    ...anyText,
   },
 
   'RTC tokens': {
@@ -171,7 +199,12 @@ export const canaryRows: Readonly<Record<string, CanaryRow>> = {
     whole: ({ media }) => [media.token, media.whipToken, media.whepToken, media.revokedToken],
     shownBy: ['answer to mintRtcToken'],
   },
-  'test token': { planted: 'minted', whole: ({ media }) => media.testToken, shownBy: ['answer to mintTestToken'] },
+  'test token': {
+    planted: 'minted',
+    whole: ({ media }) => media.testToken,
+    shownBy: ['answer to mintTestToken'],
+    ...anyRtcToken,
+  },
   'TURN credential': {
     planted: 'minted with an RTC token',
     whole: ({ media }) => media.turnCredential,
@@ -192,33 +225,46 @@ export const canaryRows: Readonly<Record<string, CanaryRow>> = {
     planted: 'in the URL that takes the file',
     whole: ({ chat }) => chat.uploadSignature,
     shownBy: ['answer to requestAttachment'],
+    ...anySignature,
   },
   'download signature': {
     planted: 'in the URL that gives it',
     whole: ({ chat }) => chat.downloadSignature,
     shownBy: ['answer to getAttachmentDownload'],
   },
-  'host tokens': { planted: 'minted', whole: ({ streams }) => streams.hostTokens, shownBy: ['answer to registerHost'] },
+  'host tokens': {
+    planted: 'minted',
+    whole: ({ streams }) => streams.hostTokens,
+    shownBy: ['answer to registerHost'],
+    ...anyRtcToken,
+  },
   'viewer tokens': {
     planted: 'minted',
     whole: ({ streams }) => streams.viewerTokens,
     shownBy: ['answer to createViewerToken'],
+    ...anyRtcToken,
   },
 };
 
 /** A canary, and all of what was given where the secret is only a part of it. */
 export interface Planted extends Canary {
   whole: string;
+  /** Whether another one, of its row or of the one that it is like, stands for it in wrong places. */
+  hasStandIn: boolean;
 }
 
 /** The rows of this mode with the values that the workload received. */
 export const plantedIn = (workload: Workload, scene: Scene): Planted[] =>
   Object.entries(canaryRows)
     .filter(([, { only = scene.mode }]) => only === scene.mode)
-    .flatMap(([name, { whole, shownBy }]) =>
-      [whole(workload, scene) ?? '']
-        .flat()
-        .map((value) => ({ name, shownBy: placesIn(scene.mode, shownBy), whole: value, secret: secretOf(value) })),
+    .flatMap(([name, { whole, shownBy, like }]) =>
+      [whole(workload, scene) ?? ''].flat().map((value, index) => ({
+        name,
+        shownBy: placesIn(scene.mode, shownBy),
+        whole: value,
+        secret: secretOf(value),
+        hasStandIn: like !== undefined || index > 0,
+      })),
     );
 
 /** Only development mode writes secrets into files. */

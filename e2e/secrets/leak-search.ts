@@ -66,13 +66,11 @@ function decoded(kept: string): Form[] {
 export function leaksIn(pieces: Iterable<Piece>, canaries: readonly Canary[]): Leak[] {
   const needles = canaries.map((canary) => ({ canary, forms: formsOf(canary.secret) }));
   const leaks = new Map<string, Leak>();
-  for (const { where, text } of pieces) {
-    const content = typeof text === 'string' ? text : textOnce(text);
+  for (const piece of pieces) {
     for (const { canary, forms } of needles) {
-      if (canary.shownBy.includes(where)) continue;
-      for (const [form, needle] of forms) {
-        if (!content.includes(needle)) continue;
-        const leak = { canary: canary.name, where, form };
+      if (canary.shownBy.includes(piece.where)) continue;
+      for (const form of formsIn(piece, canary.secret, forms)) {
+        const leak = { canary: canary.name, where: piece.where, form };
         leaks.set(JSON.stringify(leak), leak);
       }
     }
@@ -80,13 +78,27 @@ export function leaksIn(pieces: Iterable<Piece>, canaries: readonly Canary[]): L
   return [...leaks.values()];
 }
 
-const readable = new WeakMap<Buffer, string>();
+/** What was found in a piece: its text, and for each secret that was looked for the forms it has there. */
+interface Search {
+  content: string;
+  found: Map<string, readonly string[]>;
+}
+const searches = new WeakMap<Piece, Search>();
 
-/** A file is searched for several kinds of secrets, and read once. */
-function textOnce(bytes: Buffer): string {
-  const text = readable.get(bytes) ?? textIn(bytes);
-  readable.set(bytes, text);
-  return text;
+/** The forms in which a piece shows a secret. Several tests ask, and several sinks have the same pieces: each is searched once. */
+function formsIn(piece: Piece, secret: string, forms: readonly Form[]): readonly string[] {
+  const search = searches.get(piece) ?? newSearch(piece);
+  const found =
+    search.found.get(secret) ?? forms.filter(([, text]) => search.content.includes(text)).map(([name]) => name);
+  search.found.set(secret, found);
+  return found;
+}
+
+function newSearch(piece: Piece): Search {
+  const content = typeof piece.text === 'string' ? piece.text : textIn(piece.text);
+  const search = { content, found: new Map() };
+  searches.set(piece, search);
+  return search;
 }
 
 const runMin = 8;

@@ -24,7 +24,7 @@ const wrongPlaces = (whole: string, { apiKey, projectId }: { apiKey: string; pro
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
   return [
-    ...['token', 'access_token', 'key'].map((name) => ({ path: `/v1/project?${name}=${inUrl}` })),
+    { path: `/v1/project?token=${inUrl}&access_token=${inUrl}&key=${inUrl}` },
     { path: '/v1/project', headers: { authorization: `Bearer ${nearly}` } },
     { path: '/v1/project', headers: { authorization: nearly } },
     { path: '/v1/project', headers: { authorization: `Basic ${Buffer.from(`user:${whole}`).toString('base64')}` } },
