@@ -98,6 +98,9 @@ test('[PKG-2] the kit is rendered on a server, by import and by require, and say
   }
 });
 
+/** What comes with TypeScript is not for us to check, and is most of what there is. */
+const withoutOwnLibraries = { skipDefaultLibCheck: true };
+
 const typedUse = `
 import { Room } from '@parley/client';
 import { Chat, type Message } from '@parley/client/chat';
@@ -128,6 +131,7 @@ test('[PKG-2] it compiles in a strict project, resolved as bundlers and as Node 
     strict: true,
     noEmit: true,
     skipLibCheck: false,
+    ...withoutOwnLibraries,
     lib: ['es2023', 'dom', 'dom.iterable', 'esnext.disposable'],
     paths,
   };
@@ -151,6 +155,7 @@ test('[SDK-87] a bot compiles with the types of Node alone, without those of a b
       strict: true,
       noEmit: true,
       skipLibCheck: false,
+      ...withoutOwnLibraries,
       target: 'es2022',
       lib: ['es2023'],
       types: ['node'],

@@ -92,7 +92,14 @@ function reachable(entries: readonly string[], folder: string): Set<string> {
   return seen;
 }
 
-const stripped = (path: string): string => stripTypeScriptTypes(readFileSync(path, 'utf8'));
+const strippedSources = new Map<string, string>();
+
+/** Asked for twice: for what a file names, and for what is written of it. */
+function stripped(path: string): string {
+  const code = strippedSources.get(path) ?? stripTypeScriptTypes(readFileSync(path, 'utf8'));
+  strippedSources.set(path, code);
+  return code;
+}
 
 function withoutTypes(path: string, used: Set<string>): string {
   const code = stripped(path);
