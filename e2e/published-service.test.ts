@@ -51,12 +51,15 @@ test('[PKG-5] the published packages are JavaScript alone, and carry no test', (
 const bannerOf = (printed: string): { url: string; mediaProblem: string | null } =>
   JSON.parse(/^\{"version".*\}$/m.exec(printed)?.[0] ?? '{}');
 
+/** In a folder that is new each time nothing was compiled before: to keep it would cost, and fill the cache for nobody. */
+const compiledAnew = { NODE_DISABLE_COMPILE_CACHE: '1' };
+
 /** Starts a program, and gives what it printed once that matches; it ends with the test. */
 async function start(t: TestContext, args: readonly string[], env: Record<string, string>, cwd: string, until: RegExp) {
   const { HOME } = process.env;
   const child = spawn(process.execPath, args, {
     cwd,
-    env: { HOME, ...bareEnv(), ...briefFromWithin, ...env },
+    env: { HOME, ...bareEnv(), ...compiledAnew, ...briefFromWithin, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
