@@ -21,6 +21,14 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     return page;
   };
 
+  /** Both themes by axe, then 320 pixels. Where a test has opened a page it is looked at there: to load it again costs as much. */
+  async function inEveryLook(page: Page, what: string): Promise<void> {
+    await assertAccessibleInBothThemes(page, what);
+    await page.setViewportSize({ width: 320, height: 720 });
+    await assertFits(page, what);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  }
+
   test('[PLAY-1] [PLAY-2] by keyboard alone: join, mute, write, walk over messages, react, edit and delete', async () => {
     const page = await open('/room/keys');
     await page.getByLabel('Test card and tone').focus();
@@ -75,38 +83,64 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await playground.leave(page);
   });
 
-  test('[PLAY-2] [SDK-52] [KIT-39] a file goes up and comes down again; typing and presence are shown', async () => {
-    const [ada, bob] = [await open('/room/files'), await open('/room/files')];
-    for (const page of [ada, bob]) {
+  describe('two in a room', () => {
+    let ada: Page;
+    let bob: Page;
+    const join = async (): Promise<Page> => {
+      const page = await open('/room/two');
       await page.getByLabel('Nothing').check();
       await page.getByRole('button', { name: 'Join' }).click();
-      await eventually(async () => assert.ok(await page.getByRole('textbox', { name: 'Message' }).isEnabled()));
-    }
-    await ada.getByText('Here: guest').waitFor();
-    // Who comes second hears of nobody entering.
-    await bob.getByText('Here: guest').waitFor();
-    assert.equal(
-      await bob.locator('.parley-messages').count(),
-      1,
-      'the list of before there was a conversation is gone',
-    );
-    await ada.locator('input[type=file]').setInputFiles({
-      name: 'note.txt',
-      mimeType: 'text/plain',
-      buffer: Buffer.from('the content'),
+      await page.locator('.parley-call[data-connection="connected"]').waitFor();
+      return page;
+    };
+    before(async () => {
+      [ada, bob] = [await join(), await join()];
     });
-    const file = bob.getByRole('button', { name: /note\.txt/ });
-    await file.waitFor();
-    const [download] = await Promise.all([bob.waitForEvent('download'), file.click()]);
-    assert.equal(download.suggestedFilename(), 'note.txt');
-    await bob.getByRole('textbox', { name: 'Message' }).pressSequentially('hm');
-    await ada.getByText('guest is typing').waitFor();
-    await playground.leave(ada);
-    await playground.leave(bob);
+
+    test('[PLAY-2] [SDK-52] [KIT-39] a file goes up and comes down again; typing and presence are shown', async () => {
+      for (const page of [ada, bob])
+        await eventually(async () => assert.ok(await page.getByRole('textbox', { name: 'Message' }).isEnabled()));
+      await ada.getByText('Here: guest').waitFor();
+      // Who comes second hears of nobody entering.
+      await bob.getByText('Here: guest').waitFor();
+      assert.equal(
+        await bob.locator('.parley-messages').count(),
+        1,
+        'the list of before there was a conversation is gone',
+      );
+      await ada.locator('input[type=file]').setInputFiles({
+        name: 'note.txt',
+        mimeType: 'text/plain',
+        buffer: Buffer.from('the content'),
+      });
+      const file = bob.getByRole('button', { name: /note\.txt/ });
+      await file.waitFor();
+      const [download] = await Promise.all([bob.waitForEvent('download'), file.click()]);
+      assert.equal(download.suggestedFilename(), 'note.txt');
+      await bob.getByRole('textbox', { name: 'Message' }).pressSequentially('hm');
+      await ada.getByText('guest is typing').waitFor();
+    });
+
+    test('[KIT-10] a raised hand and a reaction reach everybody, a hand also who comes later; it goes down with its owner', async () => {
+      const raised = (page: Page) => page.locator('.parley-tile', { hasText: 'Hand raised' });
+      await ada.locator('.parley-tile').nth(1).waitFor();
+      await ada.keyboard.press('h');
+      await raised(bob).waitFor();
+      await raised(ada).waitFor();
+      const late = await join();
+      await raised(late).waitFor();
+      await bob.getByRole('toolbar').getByRole('button', { name: 'React' }).click();
+      await bob.getByRole('menuitem', { name: 'React with 👏' }).click();
+      await ada.locator('.parley-tile-reaction', { hasText: '👏' }).waitFor();
+      await ada.getByRole('button', { name: 'Leave call' }).click();
+      await raised(late).waitFor({ state: 'detached' });
+      for (const page of [ada, bob, late]) await playground.leave(page);
+    });
   });
 
-  test('[PLAY-7] by keyboard in two pages: a mention, the badge of the inbox, and a search that marks what it found', async () => {
+  test('[PLAY-5] [PLAY-7] by keyboard in two pages: a mention, the badge of the inbox, and a search that marks what it found', async () => {
     const [ada, bob] = [await open(''), await open('')];
+    await inEveryLook(ada, 'the start');
     for (const [page, name] of [
       [ada, 'Ada'],
       [bob, 'Bob'],
@@ -140,7 +174,6 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     });
     await inEveryLook(bob, 'found messages');
     // On a phone an open conversation hides the list, and takes the focus from it.
-    await bob.setViewportSize({ width: 1280, height: 800 });
     await search.focus();
     await bob.keyboard.press('Tab');
     await bob.keyboard.press('Enter');
@@ -155,34 +188,9 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await playground.leave(bob);
   });
 
-  test('[KIT-10] a raised hand and a reaction reach everybody, a hand also who comes later; it goes down with its owner', async () => {
-    const join = async (): Promise<Page> => {
-      const page = await open('/room/hands');
-      await page.getByLabel('Nothing').check();
-      await page.getByRole('button', { name: 'Join' }).click();
-      await page.locator('.parley-call[data-connection="connected"]').waitFor();
-      return page;
-    };
-    const [ada, bob] = [await join(), await join()];
-    const raised = (page: Page) => page.locator('.parley-tile', { hasText: 'Hand raised' });
-    await ada.locator('.parley-tile').nth(1).waitFor();
-    await ada.keyboard.press('h');
-    await raised(bob).waitFor();
-    await raised(ada).waitFor();
-    const late = await join();
-    await raised(late).waitFor();
-    await bob.getByRole('button', { name: 'React' }).click();
-    await bob.getByRole('menuitem', { name: 'React with 👏' }).click();
-    await ada.locator('.parley-tile-reaction', { hasText: '👏' }).waitFor();
-    await ada.getByRole('button', { name: 'Leave call' }).click();
-    await raised(late).waitFor({ state: 'detached' });
-    await playground.leave(ada);
-    await playground.leave(bob);
-    await playground.leave(late);
-  });
-
-  test('[PLAY-3] [KIT-29] a host goes live, a viewer watches and writes and has nothing to publish with; the end is told', async () => {
+  test('[PLAY-3] [PLAY-5] [KIT-29] a host goes live, a viewer watches and writes and has nothing to publish with; the end is told', async () => {
     const host = await open('/host');
+    await inEveryLook(host, 'a host');
     await host.getByLabel('Test card and tone').check();
     await host.getByRole('button', { name: 'Open the studio' }).click();
     await host.getByRole('button', { name: 'Go live' }).click();
@@ -204,12 +212,15 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await playground.leave(host);
   });
 
-  test('[PLAY-4] the inspector drops the sockets, and the call and the chat come back', async () => {
-    const page = await open('/room/broken');
-    await page.getByLabel('Nothing').check();
+  test('[PLAY-4] [PLAY-5] the inspector drops the sockets, and the call and the chat come back', async () => {
+    const page = await open('/room/demo');
+    await inEveryLook(page, 'before a call');
+    await page.getByLabel('Test card and tone').check();
     await page.getByRole('button', { name: 'Join' }).click();
     await page.locator('.parley-call[data-connection="connected"]').waitFor();
+    await page.getByRole('log').getByText('Say hello, and somebody will react.').waitFor();
     await page.getByRole('button', { name: 'Inspector' }).click();
+    await inEveryLook(page, 'a call');
     await page.getByRole('button', { name: 'Drop the sockets' }).click();
     await page
       .getByRole('cell', { name: /closed/ })
@@ -227,26 +238,12 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     await playground.leave(page);
   });
 
-  /** Both themes by axe, then 320 pixels. */
-  async function inEveryLook(page: Page, what: string): Promise<void> {
-    await assertAccessibleInBothThemes(page, what);
-    await page.setViewportSize({ width: 320, height: 720 });
-    await assertFits(page, what);
-  }
-
-  test('[PLAY-5] every page is accessible in both themes and fits 320 pixels', async () => {
-    for (const path of ['', '/room/demo', '/chat', '/host', '/check']) {
-      const page = await open(path);
-      await inEveryLook(page, path);
-      await playground.leave(page);
-    }
-    const page = await open('/room/demo');
-    await page.getByLabel('Test card and tone').check();
-    await page.getByRole('button', { name: 'Join' }).click();
-    await page.locator('.parley-call[data-connection="connected"]').waitFor();
-    await page.getByRole('log').getByText('Say hello, and somebody will react.').waitFor();
-    await page.getByRole('button', { name: 'Inspector' }).click();
-    await inEveryLook(page, 'a call');
+  test('[PLAY-5] the other pages too are accessible in both themes and fit 320 pixels', async () => {
+    const page = await open('/chat');
+    await inEveryLook(page, 'the chat');
+    await page.goto(`${playground.url}/playground/check`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await inEveryLook(page, 'the check');
     await playground.leave(page);
   });
 
