@@ -76,6 +76,9 @@ test('[SDK-40] the React hooks hold one call and one chat under StrictMode, and 
 
   await page.click('text=send');
   await soon(async () => assert.equal(await textOf('li'), 'from react'));
+  // It is shown while it is sent; another one would be stored before it.
+  const stored = async () => (await kit.api.call('listMessages', { room: conversation.id })).messages.length;
+  await soon(async () => assert.equal(await stored(), 1));
   await kit.api.call('sendMessage', { room: conversation.id, body: { text: 'from the backend', senderId: 'ada' } });
   await soon(async () =>
     assert.deepEqual(await page.locator('li').allTextContents(), ['from react', 'from the backend']),
