@@ -70,3 +70,16 @@ export function weightOf(file: string): Weight {
   const text = readFileSync(file, 'utf8');
   return heavyWords.some((word) => text.includes(word)) ? 'heavy' : 'light';
 }
+
+/** What the tests of one worker start once for all of them, and the words of the files that do. */
+const startedOnce = {
+  stage: /\b(openSdk|sharedStage)\(/,
+  'npm start': /playground-kit\.ts'/,
+  dashboard: /\bstartDashboard\(/,
+} as const;
+
+/** What a file needs that its worker may have started for another one already; null where it needs no such thing. */
+export function needOf(file: string): string | null {
+  const text = readFileSync(file, 'utf8');
+  return Object.entries(startedOnce).find(([, words]) => words.test(text))?.[0] ?? null;
+}
