@@ -133,6 +133,8 @@ test('[MED-89] [SDK-110] of one VP9 stream in layers one subscriber gets the low
     'in one stream',
   );
   await stopAll();
+  await cleo.page.evaluate(() => window.caller.room.leave());
+  await cleo.page.close();
 });
 
 /** A browser that cannot decode VP9: the lines of an offer never say it. */
@@ -173,6 +175,7 @@ test('[MED-90] [SDK-112] who cannot decode VP9 is sent VP8, while they are there
   assert.ok((await framesOf('video/VP8')) > 0 && (await framesOf('video/VP9')) > 0);
   assert.equal(await ada.page.evaluate(() => window.caller.room.self.tracks.size), 1, 'one track');
   await dan.page.evaluate(() => window.caller.room.leave());
+  await dan.page.close();
   await soon(async () => {
     const before = await framesOf('video/VP8');
     await bob.watches('ada');
