@@ -57,11 +57,13 @@ export async function openGallery(): Promise<Gallery> {
   const { port } = server.address() as AddressInfo;
   const browser = await sharedChromium();
   const problems: string[] = [];
+  const opened: Page[] = [];
   const free: Page[] = [];
   let visits = 0;
 
   async function newPage(options: BrowserContextOptions): Promise<Page> {
     const page = await browser.newPage({ ...stillPage, ...options });
+    opened.push(page);
     page.setDefaultTimeout(90_000);
     page.on('pageerror', (error) => problems.push(String(error)));
     page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
@@ -86,11 +88,12 @@ export async function openGallery(): Promise<Gallery> {
       await page.emulateMedia({ colorScheme: 'light' });
       free.push(page);
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        // A socket that the browser opened ahead, and has not used, would keep it open for minutes.
-        server.closeAllConnections();
-      }),
+    async close() {
+      // The browser lives on with its worker, and so would the pictures that play in them.
+      for (const page of opened) await page.close();
+      server.close();
+      // A socket that the browser opened ahead, and has not used, would keep it open for minutes.
+      server.closeAllConnections();
+    },
   };
 }

@@ -28,10 +28,7 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     gallery = await openGallery();
     shared = await gallery.open({ exhibit: 'controls' });
   });
-  after(async () => {
-    await shared?.close();
-    await gallery?.close();
-  });
+  after(() => gallery?.close());
 
   const show = async (page: Page, name: string): Promise<void> => {
     await page.evaluate((hash) => {
