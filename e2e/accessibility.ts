@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
+import { markDoubtfulLooks, mayBeCrowded } from './page-looks.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -20,9 +21,10 @@ interface Look {
 
 /** WCAG 2.0 to 2.2 AA and best practices: no violation. */
 export async function assertAccessible(page: Page, what: string, look: Look = {}): Promise<void> {
-  const without = [...(look.without ?? []), ...colours.values];
-  const rules = Object.fromEntries(without.map((id) => [id, { enabled: false }]));
   await prepare(page);
+  const isRoomy = !(await page.evaluate(mayBeCrowded));
+  const without = [...(look.without ?? []), ...colours.values, ...(isRoomy ? ['target-size'] : [])];
+  const rules = Object.fromEntries(without.map((id) => [id, { enabled: false }]));
   const frames = await page.evaluate(markKnownFrames, [...judgedFrames]);
   const { checked } = await runAxe(page, what, { runOnly: everything, rules, within: look.within ?? 'html' });
   if (look.within === undefined) for (const frame of frames) judgedFrames.add(frame);
@@ -68,52 +70,21 @@ function markKnownFrames(known: readonly string[]): string[] {
   return fresh;
 }
 
-/** What axe has found legible on any page of this worker: text of this colour and size on this background. */
+/** What axe has found legible of what was in doubt on any page of this worker. */
 const legible = new Set<string>();
 
-/** Axe judges the texts that look like none before: placing every text of a page costs more than all other rules. */
+/** Axe judges what is not legible by the formula alone: placing every text of a page costs more than all other rules. */
 async function assertColours(page: Page, what: string, within = 'html'): Promise<void> {
-  const mark = () => page.evaluate(markNewLooks, { within, known: [...legible] });
-  for (let looks = await mark(); looks.length > 0; looks = await mark()) {
+  const mark = () => page.evaluate(markDoubtfulLooks, { within, known: [...legible] });
+  let { texts, doubtful } = await mark();
+  assert.ok(texts > 0, `there is no text on ${what}`);
+  while (doubtful.length > 0) {
     const { passed, isGone } = await runAxe(page, what, { runOnly: colours, rules: {}, within: '[data-new-look]' });
     // What something covers is not judged: its look stays new.
-    for (const number of passed) legible.add(looks[number] ?? '');
+    for (const number of passed) legible.add(doubtful[number] ?? '');
     if (!isGone) break;
+    ({ doubtful } = await mark());
   }
-  assert.ok(legible.size > 0, `axe checked no colour on ${what}`);
-}
-
-/** Marks the texts whose looks are not known with the number of their look, and answers these looks. */
-function markNewLooks({ within, known }: { within: string; known: readonly string[] }): string[] {
-  for (const marked of document.querySelectorAll('[data-new-look]')) marked.removeAttribute('data-new-look');
-  const isKnown = new Set(known);
-  const found: string[] = [];
-  const isOpaque = (colour: string): boolean => !/^rgba|\//.test(colour);
-  const lookOf = (text: Element): string => {
-    const { color, fontSize, fontWeight, textDecorationLine } = getComputedStyle(text);
-    const parts = [color, fontSize, fontWeight, textDecorationLine, text.closest('a') ? 'link' : ''];
-    // Down to the first background that hides what is behind it.
-    for (let box: Element | null = text; box; box = box.parentElement) {
-      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(box);
-      if (opacity !== '1') parts.push(`opacity ${opacity}`);
-      if (backgroundImage !== 'none') parts.push(backgroundImage);
-      if (backgroundColor !== 'rgba(0, 0, 0, 0)') parts.push(backgroundColor);
-      if (isOpaque(backgroundColor)) break;
-    }
-    return parts.join(' ');
-  };
-  // Behind a dialog nothing is to be read; what is disabled need not be legible.
-  const roots = document.querySelector('dialog:modal') ? 'dialog:modal' : within;
-  for (const element of document.querySelectorAll(`:is(${roots}) *`)) {
-    const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.nodeValue?.trim());
-    if (!(isText || element.matches('input, select, textarea')) || !element.checkVisibility()) continue;
-    if (element.closest(':disabled, [aria-disabled="true"], option, svg, script, style')) continue;
-    const look = lookOf(element);
-    if (isKnown.has(look)) continue;
-    if (!found.includes(look)) found.push(look);
-    element.setAttribute('data-new-look', String(found.indexOf(look)));
-  }
-  return found;
 }
 
 /** Axe does not judge text over a gradient: the shades at the edges of a table that scrolls would hide all its cells. */
@@ -125,15 +96,15 @@ function withoutShades(): void {
 
 /** Once for a document: inside it the pages change, the script stays. */
 async function prepare(page: Page): Promise<void> {
-  if (!(await page.evaluate(() => 'axe' in window))) {
-    await page.evaluate(axeSource);
-    await page.evaluate(withoutShades);
-  }
   // A dialog that still fades in has colours of its own. What turns for ever is not waited for.
-  await page.evaluate(async () => {
+  const isPrepared = await page.evaluate(async () => {
     const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);
     await Promise.allSettled(ending.map(({ finished }) => finished));
+    return 'axe' in window;
   });
+  if (isPrepared) return;
+  await page.evaluate(axeSource);
+  await page.evaluate(withoutShades);
 }
 
 interface AxeRule {
