@@ -5,7 +5,7 @@ import type { Page, Route } from 'playwright-core';
 import { allEnglish } from '../apps/dashboard/src/i18n/en/all.ts';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import type { TestProject } from '../apps/server/testkit/kit/people.ts';
-import { assertAccessible, assertDarkColours } from './accessibility.ts';
+import { assertAccessible, assertAccessibleInBothThemes, assertOtherColours } from './accessibility.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { type PageCase, pagesOf } from './dashboard-cases.ts';
 import { assertFits, type DashboardKit, envelope, goTo, startDashboard, turnTo, type Visit } from './dashboard-kit.ts';
@@ -30,6 +30,9 @@ const refusals = [
   { name: '500', answer: envelope(500, 'SVC_INTERNAL'), says: 'Something went wrong', isTriable: true },
 ] as const;
 type Refusal = (typeof refusals)[number];
+
+const narrow = { width: 320, height: 800 };
+const usual = { width: 1280, height: 800 };
 
 const ownDoing = /Failed to load resource/;
 /** Longer than a page that nobody tells of changes waits before it asks again. */
@@ -88,7 +91,7 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
   });
 
   async function newWalker(): Promise<Visit> {
-    const visit = await kit.visit({ as: project.owner });
+    const visit = await kit.visit({ as: project.owner, width: narrow.width });
     // The page's own waiting is passed over instead of waited for.
     await visit.context.clock.install();
     return visit;
@@ -136,25 +139,24 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
       else await survivesALostNetwork(tab);
       // From here on every answer is the service's own.
       tab.assertClean({ expected: ownDoing });
-      await assertAccessible(page, one.heading);
       await assertNoKeys(page);
-      await inOtherLooks(page, one.heading);
+      await inAllLooks(page, one.heading);
       for (const name of one.tabs ?? []) {
         await page.getByRole('tab', { name }).click();
         // The first of those that are left, until none is: two at once would be a mistake to a plain locator.
         await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
-        await assertAccessible(page, `${one.heading}, ${name}`, { within: 'main' });
         await assertNoKeys(page);
-        await inOtherLooks(page, `${one.heading}, ${name}`, { isTab: true });
+        // How wide a page is at 4k is the same on all its tabs.
+        await assertFits(page, `${one.heading}, ${name}`);
+        await assertAccessibleInBothThemes(page, `${one.heading}, ${name}`, { within: 'main' });
       }
     });
     for (const path of [`/p/${project.id}/settings`, '/nowhere']) {
       await goTo(tab.page, path);
-      await assertAccessible(tab.page, path);
-      await inOtherLooks(tab.page, path);
+      await inAllLooks(tab.page, path);
     }
-    await assertDarkColours(tab.page, 'what is around a page');
-    await tab.page.emulateMedia({ colorScheme: 'light' });
+    for (const { page } of walkers) await page.setViewportSize(usual);
+    await assertAccessibleInBothThemes(tab.page, 'what is around a page');
     tab.assertClean();
   });
 
@@ -225,25 +227,25 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     await page.getByRole('alert').first().waitFor({ state: 'detached' });
   }
 
-  /** The colours of the dark theme, then 320 pixels and 4k. What is around a page is dark in the same way on all of them. */
-  async function inOtherLooks(page: Page, what: string, { isTab = false } = {}): Promise<void> {
-    await assertDarkColours(page, what, 'main');
-    await page.emulateMedia({ colorScheme: 'light' });
-    await page.setViewportSize({ width: 320, height: 800 });
+  /**
+   * At 320 pixels, where the walkers are, and at 4k: the first has the least to paint, so its tabs are looked at there
+   * alone. What is around a page has the other colours in the same way on all of them.
+   */
+  async function inAllLooks(page: Page, what: string): Promise<void> {
+    await page.setViewportSize(narrow);
     await assertFits(page, what);
-    // How wide a page is at 4k is the same on all its tabs.
-    if (!isTab) {
-      // Its height would only be more to paint.
-      await page.setViewportSize({ width: 3840, height: 400 });
-      await assertFits(page, `${what} at 4k`);
-      const width = await page.locator('.frame-with-nav main').evaluateAll(([main]) => main?.clientWidth ?? 3840);
-      assert.ok(width > 2_000, `${what} leaves most of 4k empty: ${width}`);
-    }
-    await page.setViewportSize({ width: 1280, height: 800 });
+    await assertOtherColours(page, what, 'main');
+    // Its height would only be more to paint.
+    await page.setViewportSize({ width: 3840, height: 400 });
+    await assertFits(page, `${what} at 4k`);
+    const width = await page.locator('.frame-with-nav main').evaluateAll(([main]) => main?.clientWidth ?? 3840);
+    assert.ok(width > 2_000, `${what} leaves most of 4k empty: ${width}`);
+    await assertAccessible(page, what);
+    await page.setViewportSize(narrow);
   }
 
   test('[DASH-2] the menu of a narrow page is accessible', async () => {
-    await tab.page.setViewportSize({ width: 320, height: 800 });
+    await tab.page.setViewportSize(narrow);
     for (const [path, menu] of [
       [`/p/${project.id}/rooms`, 'Menu'],
       ['/projects', 'Account'],
@@ -252,7 +254,7 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
       await page.getByRole('button', { name: menu }).click();
       await assertAccessible(page, `${menu} at 320`);
     }
-    await tab.page.setViewportSize({ width: 1280, height: 800 });
+    await tab.page.setViewportSize(usual);
     tab.assertClean();
   });
 
@@ -318,17 +320,15 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     // One page of each kind.
     for (const path of ['/docs', '/docs/reference/usage']) {
       const page = await tab.open(path);
-      await assertAccessible(page, path);
-      await inOtherLooks(page, path);
+      await inAllLooks(page, path);
     }
     const all = await tab.open('/docs/reference');
-    await all.setViewportSize({ width: 320, height: 800 });
     await assertFits(all, 'all calls');
-    await all.setViewportSize({ width: 1280, height: 800 });
     // The longest page by far: axe sees the first rows of each list, the others are like them.
     await all.evaluate(() => {
       for (const row of document.querySelectorAll('main :is(li, tr):nth-child(n + 4)')) row.remove();
     });
+    await all.setViewportSize(usual);
     await assertAccessible(all, 'all calls');
     await tab.page.getByRole('link', { name: 'Dashboard' }).click();
     await tab.page.getByRole('heading', { level: 1 }).waitFor();
