@@ -13,7 +13,10 @@ export interface DashboardKit<S extends TestService = RoomsService> {
   service: S;
   /** A browser of one person, or of nobody. */
   visit(options?: VisitOptions): Promise<Visit>;
-  /** Everybody goes; who comes next gets their browser with nothing of theirs: a new one costs three times a page. */
+  /**
+   * Everybody goes. Who comes again finds their page as it was left; else the next gets a browser with nothing of
+   * theirs in it: a new one costs three times a page.
+   */
   leave(): Promise<void>;
   close(): Promise<void>;
 }
@@ -31,10 +34,12 @@ export interface VisitOptions {
 export interface Visit {
   context: BrowserContext;
   page: Page;
-  /** Opens an address of the dashboard and waits for its title. */
+  /** Opens an address of the dashboard and waits for its title; who came again first goes there in the page they left. */
   open(path: string, heading?: string | RegExp): Promise<Page>;
   /** Asserts that nothing went wrong since the last time that the test did not cause: console, exceptions, requests to other origins. */
   assertClean(options?: { expected?: RegExp }): void;
+  /** Comes back to what was left. */
+  comeAgain(): Promise<void>;
   /** Forgets the person and all that was done. */
   forget(): Promise<void>;
 }
@@ -67,26 +72,41 @@ export async function startCallingDashboard(options: TestServiceOptions = {}): P
 
 function openKit<S extends TestService>(service: S, stop: () => Promise<void>): DashboardKit<S> {
   const taken: { visit: Visit; options: VisitOptions }[] = [];
-  const free: Visit[] = [];
+  /** Longest left first. */
+  const free: { visit: Visit; of: Person | undefined }[] = [];
+  const isOwn = (options: VisitOptions): boolean => Boolean(options.isLast) || options.locale !== undefined;
+  async function visitAgain(options: VisitOptions): Promise<Visit | undefined> {
+    const index = isOwn(options) ? -1 : free.findIndex(({ of }) => of !== undefined && of === options.as);
+    if (index < 0) return undefined;
+    const [left] = free.splice(index, 1);
+    if (!left) return undefined;
+    await left.visit.comeAgain();
+    await setLooks(left.visit, options);
+    return left.visit;
+  }
+  async function visitAnew(options: VisitOptions): Promise<Visit> {
+    const left = isOwn(options) ? undefined : free.shift();
+    if (left?.of) await left.visit.forget();
+    return visitDashboard(service.config.publicUrl, options, left?.visit);
+  }
   return {
     service,
     async visit(options = {}) {
-      const isNew = options.isLast || options.locale !== undefined;
-      const visit = await visitDashboard(service.config.publicUrl, options, isNew ? undefined : free.pop());
+      const visit = (await visitAgain(options)) ?? (await visitAnew(options));
       taken.push({ visit, options });
       return visit;
     },
     async leave() {
       for (const { visit, options } of taken.splice(0)) {
-        if (options.isLast || options.locale !== undefined) await visit.context.close();
+        if (isOwn(options)) await visit.context.close();
         else {
-          await visit.forget();
-          free.push(visit);
+          if (!options.as) await visit.forget();
+          free.push({ visit, of: options.as });
         }
       }
     },
     async close() {
-      for (const { context } of [...taken.map(({ visit }) => visit), ...free]) await context.close();
+      for (const { visit } of [...taken, ...free]) await visit.context.close();
       await stop();
     },
   };
@@ -97,13 +117,17 @@ const heightPx = 800;
 /** A browser at the dashboard of the service with this address: a new one, or one that has forgotten whose it was. */
 export async function visitDashboard(base: string, options: VisitOptions, known?: Visit): Promise<Visit> {
   const visit = known ?? (await newVisit(base, options.locale));
-  const { context, page } = visit;
-  await page.setViewportSize({ width: options.width ?? 1280, height: heightPx });
-  await page.emulateMedia({ colorScheme: options.theme ?? 'light' });
+  const { context } = visit;
+  await setLooks(visit, options);
   // The service believes this as its proxy: budgets by address do not mix between tests.
   await context.setExtraHTTPHeaders({ 'x-forwarded-for': `10.1.${randomInt(256)}.${randomInt(1, 255)}` });
   if (options.as) await signIn(context, base, options.as);
   return visit;
+}
+
+async function setLooks({ page }: Visit, { width = 1280, theme = 'light' }: VisitOptions): Promise<void> {
+  await page.setViewportSize({ width, height: heightPx });
+  await page.emulateMedia({ colorScheme: theme });
 }
 
 /** Says to the page that the session was opened elsewhere. */
@@ -125,26 +149,43 @@ async function newVisit(base: string, locale = 'en-US'): Promise<Visit> {
   }, signedInCookie);
   const problems = watch(context, base);
   const page = await context.newPage();
+  let isBack = false;
   return {
     context,
     page,
-    open: (path, heading) => openIn(page, path, heading),
+    async open(path, heading) {
+      if (isBack) await goTo(page, path, heading);
+      else await openIn(page, path, heading);
+      isBack = false;
+      return page;
+    },
     assertClean({ expected } = {}) {
       const left = problems.splice(0).filter((problem) => !expected?.test(problem));
       assert.deepEqual(left, [], 'the page had problems of its own');
     },
+    async comeAgain() {
+      await standAside(context, page);
+      problems.length = 0;
+      isBack = true;
+    },
     async forget() {
+      isBack = false;
       await clear(context, page, base);
       problems.length = 0;
     },
   };
 }
 
-async function clear(context: BrowserContext, page: Page, base: string): Promise<void> {
+/** Nothing of a test is left but its page. */
+async function standAside(context: BrowserContext, page: Page): Promise<void> {
   for (const other of context.pages()) if (other !== page) await other.close();
   page.removeAllListeners();
   await context.unrouteAll();
   await page.unrouteAll();
+}
+
+async function clear(context: BrowserContext, page: Page, base: string): Promise<void> {
+  await standAside(context, page);
   // Of the same origin: an empty page would be another renderer's.
   await page.goto('/healthz');
   await context.clearCookies();
@@ -162,10 +203,9 @@ async function signIn(context: BrowserContext, base: string, { email, password }
 }
 
 /** Opens an address of the dashboard and waits for its title. */
-async function openIn(page: Page, path: string, heading?: string | RegExp): Promise<Page> {
+async function openIn(page: Page, path: string, heading?: string | RegExp): Promise<void> {
   await page.goto(path);
   await page.getByRole('heading', { level: 1, ...(heading === undefined ? {} : { name: heading }) }).waitFor();
-  return page;
 }
 
 /** Begins to go to a page inside the document that is loaded, as a click on a link does. */

@@ -342,7 +342,7 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     await page.getByText('Create your first project').waitFor();
     await assertAccessible(page, 'no project');
     const { id } = await person.api.call('createProject', { body: { name: 'Fresh' } });
-    await visit.open(`/p/${id}/api-keys?env=production`, 'API keys');
+    await goTo(page, `/p/${id}/api-keys?env=production`, 'API keys');
     await page.getByText('No API key for production yet').waitFor();
     await assertAccessible(page, 'no API key');
     const empties = {
@@ -365,7 +365,7 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
       await page.getByText(says).first().waitFor();
       await assertAccessible(page, `empty ${path}`, { within: 'main' });
     }
-    await visit.open(`/p/${id}/audit-log?action=webhook.deleted`, 'Audit log');
+    await goTo(page, `/p/${id}/audit-log?action=webhook.deleted`, 'Audit log');
     await page.getByText('No entry matches').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByRole('button', { name: /created the project/ }).waitFor();
@@ -376,10 +376,14 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     const visit = await kit.visit({ as: await project.member('DEVELOPER') });
     const page = await visit.open(`/p/${project.id}/audit-log`, 'Audit log');
     await page.getByRole('alert').getByText('audit:read').waitFor();
-    await visit.open(`/p/${project.id}/api-keys?env=production`, 'API keys');
+    await goTo(page, `/p/${project.id}/api-keys?env=production`, 'API keys');
     await page.getByText('No API key for production yet').waitFor();
     assert.ok(await page.getByRole('button', { name: 'New key' }).first().isDisabled());
-    await visit.open(`/p/${project.id}/api-keys?env=development`, 'API keys');
+    await goTo(page, `/p/${project.id}/api-keys?env=development`, 'API keys');
+    await page
+      .getByText(/^svk_dev_/)
+      .first()
+      .waitFor();
     assert.ok(await page.getByRole('button', { name: 'New key' }).first().isEnabled());
     visit.assertClean({ expected: ownDoing });
   });

@@ -319,7 +319,7 @@ describe('dashboard tasks', { skip: skipWithoutBrowser() }, () => {
   });
 
   test('[DASH-80] usage shows no cost until there are prices, then with a total, by day and by key, and as CSV', async () => {
-    const used = await kit.service.newProject();
+    const used = await kit.service.newProject(project.owner);
     const { id: room } = await used.api.call('createConversation', { body: { name: 'talk' } });
     for (const text of ['one', 'two']) await used.api.call('sendMessage', { room, body: { text, senderId: 'ada' } });
     await kit.service.service.usage.storeCounts();

@@ -7,7 +7,7 @@ import { eventually } from '../apps/server/testkit/kit/eventually.ts';
 import type { TestProject } from '../apps/server/testkit/kit/people.ts';
 import { assertAccessible } from './accessibility.ts';
 import { skipWithoutBrowser } from './browser.ts';
-import { type DashboardKit, startDashboard } from './dashboard-kit.ts';
+import { type DashboardKit, goTo, startDashboard } from './dashboard-kit.ts';
 
 /** As an operator's drain does; operators are named in the configuration, and this service has none. */
 const setDraining = ({ adapters, clock }: RoomsService, isDraining: boolean): Promise<unknown> =>
@@ -55,12 +55,12 @@ describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
   });
 
   test('[DASH-85] a list without a row shows no filters; one where nothing matches offers to clear them', async () => {
-    const empty = await kit.service.newProject();
+    const empty = await kit.service.newProject(project.owner);
     const { open, assertClean } = await kit.visit({ as: empty.owner });
     const page = await open(`/p/${empty.id}/connections?env=development`, 'Connections');
     await page.getByText('Nobody has connected yet').waitFor();
     assert.equal(await page.getByLabel('Room id').count(), 0);
-    await open(`/p/${empty.id}/connections?env=development&room=nowhere`, 'Connections');
+    await goTo(page, `/p/${empty.id}/connections?env=development&room=nowhere`, 'Connections');
     await page.getByText('No connections match').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByText('Nobody has connected yet').waitFor();
@@ -102,7 +102,7 @@ describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
     await page.getByRole('combobox').fill(requestId);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'GET /v1/rooms/{id}' }).waitFor();
-    await open(at('rooms/nowhere'));
+    await goTo(page, at('rooms/nowhere'));
     const told = page.getByRole('alert').getByRole('link', { name: /^req_/ });
     // A page that is told of a change asks again, and is refused under another id: which one it was the address says.
     await told.click();
@@ -113,7 +113,7 @@ describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
   });
 
   test('[DASH-75] [DASH-76] the overview follows what happens now, and first steps tick themselves', async () => {
-    const { id: projectId, api, owner } = await kit.service.newProject();
+    const { id: projectId, api, owner } = await kit.service.newProject(project.owner);
     const { open, assertClean } = await kit.visit({ as: owner });
     const page = await open(`/p/${projectId}/overview?env=development`, 'Overview');
     const now = page.getByLabel('Now', { exact: true });
@@ -152,12 +152,12 @@ describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
     await page.getByRole('slider', { name: 'CPU per core, last hour' }).waitFor();
     await page.getByRole('slider', { name: 'Packets a second, last hour' }).waitFor();
     await page.getByRole('slider', { name: 'Packets lost, last hour' }).waitFor();
-    await open(at('fleet'), 'Fleet');
+    await goTo(page, at('fleet'), 'Fleet');
     for (const head of ['CPU', 'Packets in / out', 'Loss in / out', 'Rooms'])
       await page.getByRole('columnheader', { name: head, exact: true }).waitFor();
     await drainHalfOf(kit.service);
     await page.getByText('1 of 2 rooms left.').waitFor();
-    await open(at('fleet/node-1'), 'node-1');
+    await goTo(page, at('fleet/node-1'), 'node-1');
     await page.getByText('1 of 2 rooms left.').waitFor();
     await endDrain(kit.service);
     assertClean();
