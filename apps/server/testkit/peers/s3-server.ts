@@ -32,9 +32,10 @@ export async function startS3Server({
   makeWhole(store.store);
   const { port: storePort } = await store.run();
   let isAway = false;
+  let hangUps = 0;
   const asked: string[] = [];
   const door = createServer((incoming, answer) => {
-    if (isAway) return incoming.destroy();
+    if (isAway || hangUps-- > 0) return incoming.destroy();
     asked.push(incoming.method ?? '');
     const status = isSigned(incoming, secretAccessKey) ? statusOf(incoming) : 403;
     if (status === 200) return void pass(incoming, answer);
@@ -64,6 +65,10 @@ export async function startS3Server({
     /** Hangs up on everybody until it is back. */
     setAway(away: boolean): void {
       isAway = away;
+    },
+    /** Hangs up on so many requests, as on those that meet the end of an idle connection. */
+    hangUp(times: number): void {
+      hangUps = times;
     },
     async close() {
       door.closeAllConnections();

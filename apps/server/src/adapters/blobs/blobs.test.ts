@@ -171,6 +171,19 @@ test('[BLB-7] s3: the hash of a copy comes from the store; where it keeps none t
   }
 });
 
+test('[BLB-5] s3: a request that meets the end of an idle connection is sent once more', async (t) => {
+  const { options, close, hangUp } = await startS3Server();
+  t.after(close);
+  const blobs = createS3Blobs(options);
+  await blobs.write('a/file', streamOf('hello'), 5);
+  hangUp(1);
+  assert.equal((await blobs.stat('a/file'))?.size, 5);
+  hangUp(1);
+  assert.equal(await blobs.copy('a/file', 'a/copy'), true);
+  hangUp(2);
+  await assert.rejects(blobs.stat('a/copy'), BlobsUnavailable);
+});
+
 test('[BLB-5] s3: a store that is gone, refuses the key or has no such bucket is unavailable', async (t) => {
   const { options, close } = await startS3Server();
   t.after(close);

@@ -33,6 +33,24 @@ interface CallOptions {
   takes?: readonly number[];
 }
 
+/**
+ * A store closes connections that were idle, and a request may be on its way there just then: it is sent once more. All
+ * that is asked this way may be asked twice.
+ */
+async function fetchOnOpenConnection(request: Request, signal: AbortSignal): Promise<Response> {
+  try {
+    return await fetch(request.clone(), { signal });
+  } catch (error) {
+    if (!isHangUp(error)) throw error;
+    return await fetch(request, { signal });
+  }
+}
+
+const hangUps: readonly unknown[] = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
+
+const isHangUp = (error: unknown): boolean =>
+  error instanceof Error && error.cause instanceof Error && 'code' in error.cause && hangUps.includes(error.cause.code);
+
 /** Blobs in S3 or a store that speaks like it. Clients send and fetch bytes there, at URLs that we sign. */
 export function createS3Blobs({ endpoint, bucket, ...credentials }: S3Options): Blobs {
   const signer = new AwsClient({ ...credentials, service: 's3', retries: 0 });
@@ -52,7 +70,7 @@ export function createS3Blobs({ endpoint, bucket, ...credentials }: S3Options): 
     const { headers = {}, timeoutMs = answerTimeoutMs, takes = [] } = options;
     try {
       const signal = AbortSignal.timeout(timeoutMs);
-      const response = await fetch(await signer.sign(url, { method, headers }), { signal });
+      const response = await fetchOnOpenConnection(await signer.sign(url, { method, headers }), signal);
       if (response.ok || response.status === 404 || takes.includes(response.status)) return response;
       await response.body?.cancel();
       throw new Error(`${method} answered ${response.status}`);
