@@ -50,6 +50,12 @@ export const questions: Record<string, Question> = {
       '**ejabberd** is the one of the system’s package: rooms (MUC) with their archive (MAM) on the same PostgreSQL with the same settings. Both store every message, deliver it to ten members of its room and are asked for the newest page; CPU is that of the server and of its database sessions. Where it is not installed the table says what was not run.',
     load: () => import('./chat-ejabberd.ts'),
   },
+  'bus-notify': {
+    title: 'NOTIFY instead of Redis',
+    peers:
+      'Not ours: what a bus on PostgreSQL’s LISTEN and NOTIFY would give a fleet without Redis (ADR 0225). Each writer commits a row and waits until three sessions have heard of it, by NOTIFY in the same statement, or by PUBLISH to Redis after the commit.',
+    load: () => import('./bus-notify.ts'),
+  },
   'chat-processes': {
     title: 'Three processes instead of one',
     peers:
