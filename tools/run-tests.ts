@@ -52,9 +52,9 @@ const preferred = { PARLEY_TEST_NICE: '-10' };
 // To optimise the embedded database's engine takes 3 s of CPU, which no worker lives long enough to get back.
 const execArgv = ['--liftoff-only'];
 if (values.production) {
-  // Two more than there are cores: a worker waits for the database, and for timeouts of what it has killed.
+  // Those of several processes mostly wait for timeouts: among the others they take no time of their own.
   const all = offerFiles(files, patient);
-  await runLanes(Array.from({ length: workers + 2 }, () => [all]));
+  await runLanes(Array.from({ length: workers + 1 }, () => [all]));
 } else {
   const byWeight = Map.groupBy(files, weightOf);
   const light = offerFiles(byWeight.get('light') ?? []);
