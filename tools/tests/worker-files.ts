@@ -16,10 +16,12 @@ const exitTimeoutMs = 20_000;
 beWorker();
 preferIfAllowed(Number(process.env['PARLEY_TEST_NICE'] ?? 0));
 const ran: string[] = [];
+const environment = { ...process.env };
 for (let file = claimNext(); file !== null; file = claimNext()) {
   ran.push(file);
   const url = pathToFileURL(file).href;
   await describe(file, { timeout: fileTimeoutMs }, () => import(url));
+  restoreEnvironment();
 }
 setTimeout(() => {
   const open = process.getActiveResourcesInfo().join(', ');
@@ -27,6 +29,12 @@ setTimeout(() => {
   process.exit(1);
 }, exitTimeoutMs).unref();
 await stopShared();
+
+/** A file finds it the same whatever ran before it: Vite, for one, leaves `NODE_ENV` as it has built for. */
+function restoreEnvironment(): void {
+  for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
+  Object.assign(process.env, environment);
+}
 
 /** With all that it starts: whoever judges pictures has the processor first. Only root may. */
 function preferIfAllowed(nice: number): void {

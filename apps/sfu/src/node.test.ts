@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { bareEnv } from '../../server/testkit/kit/process.ts';
 import { CommandRefused } from '../testkit/control-client.ts';
 import { eventually, startTestNode, TEST_SECRET } from '../testkit/node.ts';
 import { freeUdpPort } from '../testkit/ports.ts';
 import { readConfig } from './config.ts';
+import type { NodeMessage } from './node-message.ts';
 import { freeUdpPorts } from './ports.ts';
 
 interface Call {
@@ -185,7 +188,7 @@ const isAlive = (pid: number): boolean => {
 async function runMain(variables: Record<string, string> = {}): Promise<{ child: ChildProcess; workers: number[] }> {
   const child = fork(new URL('./main.ts', import.meta.url), [], {
     env: {
-      ...process.env,
+      ...bareEnv(),
       SFU_NAME: 'main-test',
       SFU_REGISTRATION_SECRET: TEST_SECRET,
       SFU_INTERNAL_PORT: '0',
@@ -196,7 +199,8 @@ async function runMain(variables: Record<string, string> = {}): Promise<{ child:
     },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
-  await new Promise((resolve) => child.once('message', resolve));
+  const [message] = (await once(child, 'message')) as [NodeMessage];
+  assert.notEqual(message.kind, 'failed', JSON.stringify(message));
   const path = `/proc/${child.pid}/task/${child.pid}/children`;
   const workers = await eventually(() => {
     const pids = readFileSync(path, 'utf8').trim().split(' ').map(Number);
@@ -253,6 +257,20 @@ test('[MED-74] in development the next free UDP ports are taken, and known', asy
   const [first = 0, second = 0] = await freeUdpPorts(port - 1, 2);
   assert.ok(first > port && second === first + 1, `${first} and ${second} after ${port}`);
   taken.close();
+});
+
+test('[MED-74] without IPv6 free ports are found by IPv4', async () => {
+  const asked: string[] = [];
+  const bind = async (type: 'udp4' | 'udp6', port: number): Promise<boolean | null> => {
+    asked.push(`${type} ${port}`);
+    return type === 'udp6' ? null : port !== 5001;
+  };
+  assert.deepEqual(await freeUdpPorts(5000, 2, bind), [5002, 5003]);
+  assert.ok(asked.includes('udp4 5001') && asked.length === 3 * 2 * 2, asked.join());
+  await assert.rejects(
+    freeUdpPorts(5000, 1, async () => null),
+    /^Error: None of the UDP ports 5000 to 5099 is free\.$/,
+  );
 });
 
 test('[MED-44] a malformed setting is refused with a sentence that names it', () => {
