@@ -238,6 +238,26 @@ test('[MED-38] every codec we take goes through', { skip, timeout: 120_000 }, as
   }
 });
 
+test('[MED-31] H264 comes in layers too, and the subscriber’s setting is followed down and up', { skip }, async () => {
+  // Small ones: a machine without hardware for it encodes them beside all the rest.
+  const encodings: RTCRtpEncodingParameters[] = [
+    { rid: 'q', scaleResolutionDownBy: 8, maxBitrate: 100_000 },
+    { rid: 'h', scaleResolutionDownBy: 4, maxBitrate: 300_000 },
+  ];
+  const trackId = await alice.page.evaluate((layers) => window.client.publish('video', layers, 'H264'), encodings);
+  const width = () => bob.page.evaluate((id) => window.client.widthOf(id), trackId);
+  const take = (maxLayer: number) => bob.command('track.settings', { updates: [{ trackId, maxLayer }] });
+  await eventually(async () => (await width()) > 0, 'no picture came');
+  await take(0);
+  await eventually(async () => (await width()) <= 160, 'the lower layer did not come');
+  const lower = await width();
+  await take(1);
+  await eventually(async () => (await width()) >= lower * 2, 'the upper layer did not come');
+  await take(0);
+  await eventually(async () => (await width()) <= lower, 'the lower layer did not come back');
+  await alice.page.evaluate((id) => window.client.unpublish(id), trackId);
+});
+
 test('[MED-38] RED around Opus goes through to who takes it', { skip }, async () => {
   const carol = await call.join('carol', everything, { autoSubscribe: false });
   const trackId = await alice.page.evaluate(() => window.client.publish('audio', [], 'red'));

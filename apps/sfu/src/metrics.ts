@@ -100,6 +100,19 @@ const TABLE: Record<string, MetricRow> = {
     help: 'Tracks that go to another process, once for each of them.',
     series: one(({ pipedTracks }) => pipedTracks),
   },
+  parley_media_pipe_nacks_total: {
+    kind: 'counter',
+    help: 'Packets requested again between processes: by others (in), of others (out).',
+    series: bothWays(
+      ({ counters }) => counters.pipeNacksIn,
+      ({ counters }) => counters.pipeNacksOut,
+    ),
+  },
+  parley_media_pipe_packets_resent_total: {
+    kind: 'counter',
+    help: 'Packets repeated to other processes.',
+    series: one(({ counters }) => counters.pipeResent),
+  },
   parley_media_pipe_datagrams_lost_total: {
     kind: 'counter',
     help: 'Datagrams lost on the way from other processes.',
@@ -135,6 +148,9 @@ export const NOTHING: WorkerLoad = {
     keyFrameRequestsIn: 0,
     keyFrameRequestsOut: 0,
     resent: 0,
+    pipeNacksIn: 0,
+    pipeNacksOut: 0,
+    pipeResent: 0,
   },
   cpuMicros: 0,
   memoryBytes: 0,

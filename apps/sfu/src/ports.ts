@@ -5,21 +5,24 @@ import type { NodeConfig } from './config.ts';
 /** How many ports further on are tried before any free ones will do. */
 const STEPS_MAX = 100;
 
+/** Whether a UDP port is free; null when the machine does not have this family. */
+type Bind = (type: 'udp4' | 'udp6', port: number) => Promise<boolean | null>;
+
 /** The wanted ports when all of them are free, else the next ones that are: for development, where several nodes run. */
-export async function freeUdpPorts(wanted: number, count: number): Promise<number[]> {
+export async function freeUdpPorts(wanted: number, count: number, bind: Bind = bindOnce): Promise<number[]> {
   for (let first = wanted; first < wanted + STEPS_MAX; first++) {
     const ports = Array.from({ length: count }, (_, index) => first + index);
-    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return ports;
+    if ((await Promise.all(ports.map((port) => isFree(port, bind)))).every(Boolean)) return ports;
   }
   throw new Error(`None of the UDP ports ${wanted} to ${wanted + STEPS_MAX + count - 2} is free.`);
 }
 
-/** Bound for a moment; on a machine without IPv6 as IPv4. */
-const isFree = async (port: number): Promise<boolean> =>
+/** On a machine without IPv6 as IPv4. */
+const isFree = async (port: number, bind: Bind): Promise<boolean> =>
   ((await bind('udp6', port)) ?? (await bind('udp4', port))) === true;
 
-/** Null when the machine does not have this family. */
-function bind(type: 'udp4' | 'udp6', port: number): Promise<boolean | null> {
+/** Bound for a moment. */
+function bindOnce(type: 'udp4' | 'udp6', port: number): Promise<boolean | null> {
   const socket = createSocket(type);
   return new Promise((resolve) => {
     socket.once('error', ({ code }: NodeJS.ErrnoException) => {

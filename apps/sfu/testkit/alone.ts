@@ -3,6 +3,7 @@ import type { OtherLegs } from '../src/media/other-legs.ts';
 /** For a room that is in one process only. */
 export const alone: OtherLegs = {
   owners: () => [],
+  publishers: () => [],
   joined() {},
   left() {},
   published() {},
@@ -10,7 +11,8 @@ export const alone: OtherLegs = {
   unpublished() {},
   backupChanged() {},
   demandChanged: () => false,
-  sendData: () => 0,
+  sendData: () => ({ sent: 0, refused: 0 }),
+  tellDataFlow() {},
   tick() {},
   report() {},
   close() {},

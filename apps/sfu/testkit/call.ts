@@ -6,7 +6,7 @@ import type {
 } from '@parley/contract/media-control';
 import type { ExtensionName } from '@parley/media-description';
 import type { Page } from 'playwright-core';
-import { fullRateCamera, openSite } from '../../../e2e/browser.ts';
+import { fullRateCamera, openSite, type Site } from '../../../e2e/browser.ts';
 import type { ControlClient } from './control-client.ts';
 import { startTestNode, type TestNode } from './node.ts';
 import type { PageClient } from './page-client.ts';
@@ -37,6 +37,8 @@ export const SIMULCAST: RTCRtpEncodingParameters[] = [
 export interface Caller {
   id: string;
   page: Page;
+  /** When it was added to the room, by the clock of the machine. */
+  addedAt: number;
   events: MediaEventFrame[];
   command<Name extends MediaCommandName>(
     type: Name,
@@ -52,21 +54,21 @@ export interface CallKit {
   join(
     id: string,
     permissions?: MediaPermissions,
-    extra?: { autoSubscribe?: boolean; adaptiveStream?: boolean; lacks?: ExtensionName[] },
+    extra?: { autoSubscribe?: boolean; adaptiveStream?: boolean; lacks?: ExtensionName[]; site?: Site },
   ): Promise<Caller>;
   close(): Promise<void>;
 }
 
+/** What a page needs to take part in a call. */
+export const callModules: Record<string, URL> = {
+  '@parley/media-description': new URL('../../../packages/media-description/src/index.ts', import.meta.url),
+  'page-client': new URL('./page-client.ts', import.meta.url),
+};
+
 /** A node, a browser and the few lines of signaling between them. */
 export async function startCall(variables: Record<string, string> = {}): Promise<CallKit> {
   const node = await startTestNode(variables);
-  const site = await openSite({
-    args: [fullRateCamera],
-    modules: {
-      '@parley/media-description': new URL('../../../packages/media-description/src/index.ts', import.meta.url),
-      'page-client': new URL('./page-client.ts', import.meta.url),
-    },
-  });
+  const site = await openSite({ args: [fullRateCamera], modules: callModules });
   const room = 'room_test';
   const callers = new Map<string, Caller>();
   const control = await node.connect({ onEvent: (frame) => relay(callers, frame) });
@@ -76,11 +78,16 @@ export async function startCall(variables: Record<string, string> = {}): Promise
     node,
     control,
     room,
-    async join(id, permissions = everything, { autoSubscribe = true, adaptiveStream = false, lacks = [] } = {}) {
-      const page = await site.newPage();
+    async join(
+      id,
+      permissions = everything,
+      { autoSubscribe = true, adaptiveStream = false, lacks = [], site: own = site } = {},
+    ) {
+      const page = await own.newPage();
       const caller: Caller = {
         id,
         page,
+        addedAt: 0,
         events: [],
         // The address completes what `Omit` took out.
         command: (type, data) => control.command(type, { room, participant: id, ...data } as never),
@@ -98,6 +105,7 @@ export async function startCall(variables: Record<string, string> = {}): Promise
         window.client = new PageClient(window.command, missing);
       }, lacks);
       callers.set(id, caller);
+      caller.addedAt = performance.timeOrigin + performance.now();
       await control.command('participant.add', {
         room,
         participant: id,

@@ -5,7 +5,7 @@ import { type MediaCommandName, mediaRequests, parseMediaCommand } from '@parley
 import fc from 'fast-check';
 import WebSocket from 'ws';
 import { HANG_MS } from '../../server/testkit/fuzz/request.ts';
-import { type Hints, nasty, nearObject } from '../../server/testkit/fuzz/values.ts';
+import { anyText, type Hints, nasty, nearObject } from '../../server/testkit/fuzz/values.ts';
 import { TEST_SECRET, type TestNode } from './node.ts';
 
 /** Connections are opened again: one that was closed for what it sent says nothing about what comes after. */
@@ -104,7 +104,7 @@ const knock: fc.Arbitrary<string> = fc.oneof(
         ([method, path, headers]) => `${[`${method} ${path} HTTP/1.1`, 'Host: node', ...headers].join('\r\n')}\r\n\r\n`,
       ),
   },
-  { weight: 1, arbitrary: fc.string({ maxLength: 300, unit: 'binary' }) },
+  { weight: 1, arbitrary: anyText(300) },
 );
 
 /** The first line of what comes back; 'closed' when nothing does. */

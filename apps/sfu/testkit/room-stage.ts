@@ -40,6 +40,7 @@ export function stageRoom(newLegs: (room: Room) => OtherLegs = () => alone) {
       offer: () => local,
       acceptOffer: () => local,
       acceptAnswer() {},
+      queuedData: () => 0,
       send: (packet: Buffer) => !isRtcp(packet) && readRtp(packet, view) && heard.get(name)?.push(view.payloadType),
       close() {},
     } as unknown as PeerTransport;

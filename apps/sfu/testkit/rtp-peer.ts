@@ -34,8 +34,9 @@ export class RtpPeer {
     video.addVP8Codec(96);
     this.#track = forgottenOnceClosed(this.#peer.addTrack(video));
     this.#track.onMessage((packet) => {
+      // RTCP by RFC 5761 4; feedback is 205 and 206.
       const type = (packet[1] ?? 0) & 0x7f;
-      if (type >= 72 && type <= 76) return;
+      if (type >= 64 && type <= 95) return;
       this.received += 1;
       this.onMedia(packet);
     });
@@ -95,7 +96,7 @@ export const endPeers = (): void => native.cleanup();
 /** VP8 at a steady rate: frames of four packets, a key frame a second, descriptors that count. */
 export class Vp8Source {
   readonly #packet: Buffer;
-  readonly #packetsPerSecond: number;
+  #packetsPerSecond: number;
   #sequence = 0;
   #startedAt = performance.now();
   #timer: NodeJS.Timeout | undefined;
@@ -107,8 +108,9 @@ export class Vp8Source {
     this.#packetsPerSecond = options.packetsPerSecond;
   }
 
-  /** Goes on where it was stopped. */
-  start(send: (packet: Buffer) => void): void {
+  /** Goes on where it was stopped, at another rate if it is said. */
+  start(send: (packet: Buffer) => void, packetsPerSecond = this.#packetsPerSecond): void {
+    this.#packetsPerSecond = packetsPerSecond;
     this.#startedAt = performance.now() - (this.#sequence / this.#packetsPerSecond) * 1000;
     this.#timer = setInterval(() => {
       const due = Math.floor(((performance.now() - this.#startedAt) / 1000) * this.#packetsPerSecond);

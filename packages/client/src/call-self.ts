@@ -42,6 +42,7 @@ export function createCallSelf(deps: CallSelfDeps): LocalParticipant {
 
   const dataPort: DataDeps = {
     channel: subscriber.channel,
+    whenReady: subscriber.whenReady,
     sendFrame: (data) => signal.request({ type: 'data', ...data }),
   };
 

@@ -117,6 +117,7 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
     onTrack: (trackId, media) => others.arrived(trackId, media),
     onTrackGone: (trackId) => others.gone(trackId),
     onData: ({ head, payload }) => onData(payload, head.from ?? null, head.topic),
+    onError,
     onBroken: (isBroken) => lifecycle.mediaBroken(isBroken),
   });
   const { publisher, subscriber, reporter } = transports;

@@ -120,7 +120,8 @@ export function openLink<P extends Protocol>({
       runtime,
       intervalMs: frame.heartbeatIntervalMs,
       lastHeardAt: () => lastHeardAt,
-      ping: () => write({ type: 'ping', t: Math.round(runtime.now()) }),
+      // Without `t`: bare pings of a moment share one pong.
+      ping: () => write({ type: 'ping' }),
       giveUp,
     });
     heartbeat = beating;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fakeMedia } from '../testkit/fake-devices.ts';
 import { createFakeWorld, type FakeSocket, settle } from '../testkit/fake-world.ts';
 import { joined, joinOf, welcome } from '../testkit/joined-room.ts';
 import { createAutoplay } from './media/autoplay.ts';
@@ -151,6 +152,49 @@ test('[SDK-71] tracks are there from their publication on, with name and who mut
   socket.receive({ type: 'track.muted', seq: 4, identity: 'bob', trackId: 'trk_1', muted: false, by: 'SERVER' });
   assert.deepEqual(trackOf(bobIn(room)), published);
   assert.equal(published.isMuted, false, 'it was not changed under whoever drew it');
+  await room.leave();
+});
+
+/** A browser's peer connection, as far as publishing a microphone goes. */
+class MicrophonePeer {
+  readonly #line = { mid: '0', direction: 'sendonly', sender: {}, stop() {} };
+  readonly localDescription = {
+    sdp: [
+      ...['v=0', 'a=ice-ufrag:u', `a=ice-pwd:${'p'.repeat(22)}`, 'a=fingerprint:sha-256 00:11', 'a=setup:actpass'],
+      ...['m=audio 9 UDP/TLS/RTP/SAVPF 111', 'a=mid:0', 'a=sendonly', 'a=rtpmap:111 opus/48000/2', ''],
+    ].join('\r\n'),
+  };
+  addTransceiver = () => this.#line;
+  getTransceivers = () => [this.#line];
+  async setLocalDescription() {}
+  async setRemoteDescription() {}
+  close() {}
+}
+
+test('[SDK-51] what the server mutes shows at the muted participant, and each change is told once', async (context) => {
+  const native = globalThis.RTCPeerConnection;
+  Object.assign(globalThis, { RTCPeerConnection: MicrophonePeer });
+  context.after(() => Object.assign(globalThis, { RTCPeerConnection: native }));
+  const { room, socket, state } = await rig();
+  const publishing = room.self.publish(fakeMedia('audio', 'mic-1'), { source: 'MICROPHONE' });
+  await settle();
+  const { id, tracks } = socket.sent.find(({ type }) => type === 'publish') ?? assert.fail('nothing is published');
+  const [{ cid }] = tracks as [{ cid: string }];
+  const answer = { ice: { ufrag: 'u', pwd: 'p' }, dtls: { role: 'passive', fingerprint: 'sha-256 00:11' } };
+  const media = [{ mid: '0', kind: 'audio', direction: 'recvonly', codecs: [{ pt: 111, name: 'opus' }] }];
+  const data = { tracks: [{ cid, trackId: 'trk_9' }], description: { ...answer, media } };
+  socket.receive({ type: 'response', ref: id, data });
+  const track = await publishing;
+  const told: string[] = [];
+  for (const name of ['trackMuted', 'trackUnmuted'] as const)
+    room.on(name, ({ trackId }, { identity }) => void told.push(`${name} ${trackId} ${identity}`));
+  const shown = () => state().self?.tracks.map(({ isMuted, isMutedByServer }) => [isMuted, isMutedByServer]);
+  socket.receive({ type: 'server.mute', seq: 2, trackId: 'trk_9', muted: true });
+  assert.deepEqual([shown(), track.mediaStreamTrack.enabled], [[[true, true]], false]);
+  socket.receive({ type: 'server.mute', seq: 3, trackId: 'trk_9', muted: false });
+  assert.deepEqual([shown(), track.mediaStreamTrack.enabled], [[[false, false]], true]);
+  socket.receive({ type: 'server.mute', seq: 4, trackId: 'trk_other', muted: true });
+  assert.deepEqual([shown(), told], [[[false, false]], ['trackMuted trk_9 ada', 'trackUnmuted trk_9 ada']]);
   await room.leave();
 });
 

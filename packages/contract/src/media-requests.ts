@@ -158,6 +158,8 @@ export const mediaRequests = {
     maxVisible: Type.Optional(Count),
     /** Without a signaling socket (WHIP, WHEP): it ends when its transport is closed, fails or falls silent. */
     plain: Type.Optional(Type.Boolean()),
+    /** One of an audience. The answer never lists such: who joins is told of members alone. */
+    viewer: Type.Optional(Type.Boolean()),
     /** The answer leaves out who else is there: in a large room many join, and few ask. */
     brief: Type.Optional(Type.Boolean()),
   }),
@@ -196,9 +198,15 @@ export const mediaRequests = {
   /**
    * Rebuilds a transport. The client makes a new RTCPeerConnection. `pub`: `description` is its whole offer, existing
    * tracks named by their track id; the answer comes back. `sub`: no description; a whole `sub.offer` with
-   * `restart: true` follows.
+   * `restart: true` follows. `received`: how many messages of others the client has had on the `reliable` channel of the
+   * transport that it gives up; those after them come again on the next one.
    */
-  'ice.restart': Type.Object({ ...mediaAddress, pc: Transport, description: Type.Optional(OpaqueDescription) }),
+  'ice.restart': Type.Object({
+    ...mediaAddress,
+    pc: Transport,
+    description: Type.Optional(OpaqueDescription),
+    received: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  }),
   /** `by: "SERVER"` also stops forwarding, until the server unmutes. */
   'track.mute': Type.Object({
     ...mediaAddress,
@@ -228,6 +236,8 @@ export const mediaRequests = {
     room: Type.Optional(Text),
     /** Without `subscriptions`, which are as many as participants times tracks. */
     brief: Type.Optional(Type.Boolean()),
+    /** An audience may be many thousands, and few ask for it. */
+    withoutViewers: Type.Optional(Type.Boolean()),
   }),
   stats: Type.Object({ room: Text, participant: Type.Optional(Text) }),
   ping: Type.Object({}),

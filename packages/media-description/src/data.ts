@@ -8,6 +8,16 @@ export const DATA_CHANNELS = {
 } as const;
 export type DataChannelName = keyof typeof DATA_CHANNELS;
 
+/**
+ * What the node says on the reliable channel of a sender, as a message with an empty head (two zeros, then one of these):
+ * its receivers can take reliable data again; they cannot now; or they can but for one that missed some, or will.
+ * Clients from before read no message in it.
+ */
+export const DATA_FLOW = { open: 0, held: 1, missed: 2 } as const;
+export type DataFlowState = (typeof DATA_FLOW)[keyof typeof DATA_FLOW];
+
+export const encodeDataFlow = (state: DataFlowState): Uint8Array<ArrayBuffer> => new Uint8Array([0, 0, state]);
+
 export interface DataHead {
   topic?: string;
   /** To the node: the recipients; left out: all others in the room. */

@@ -5,6 +5,7 @@ import {
   mediaEventAudience,
 } from '@parley/contract/media-control';
 import { Controller } from './controllers.ts';
+import { RoomPeople } from './room-people.ts';
 
 /** The other nodes that a room is on, and which pipes each of its processes was told of: ticket → peer. */
 export interface RoomLinks {
@@ -18,8 +19,7 @@ interface RoomRecord {
   settings: MediaRequests['room.open'];
   openedBy: Set<string>;
   links: RoomLinks;
-  /** Participant → its identity, the controller that owns it, and the process that has it. */
-  participants: Map<string, { identity: string; owner: string; worker: number }>;
+  participants: RoomPeople;
 }
 
 /** Which processes have which room and participant, and which controllers get its events. */
@@ -46,8 +46,7 @@ export class Directory {
     const orphans: MediaAddress[] = [];
     for (const [room, record] of this.#rooms) {
       record.openedBy.delete(controller.id);
-      for (const [participant, { owner }] of record.participants)
-        if (owner === controller.id) orphans.push({ room, participant });
+      for (const participant of record.participants.ofOwner(controller.id)) orphans.push({ room, participant });
     }
     return orphans;
   }
@@ -81,9 +80,7 @@ export class Directory {
 
   /** The process that has somebody of this identity. */
   workerOfIdentity(room: string, identity: string): number | undefined {
-    for (const one of this.#rooms.get(room)?.participants.values() ?? [])
-      if (one.identity === identity) return one.worker;
-    return undefined;
+    return this.#rooms.get(room)?.participants.ofIdentity(identity)?.worker;
   }
 
   roomsOf(worker: number): string[] {
@@ -175,13 +172,12 @@ const newRecord = (settings: MediaRequests['room.open']): RoomRecord => ({
   settings,
   openedBy: new Set(),
   links: { nodes: new Set(), done: new Map() },
-  participants: new Map(),
+  participants: new RoomPeople(),
 });
 
 /** Ids of the controllers that get an event. */
 function audienceOf(record: RoomRecord, { type, data }: MediaEvent): Set<string> {
-  if (mediaEventAudience[type] === 'room')
-    return new Set([...record.openedBy, ...[...record.participants.values()].map(({ owner }) => owner)]);
+  if (mediaEventAudience[type] === 'room') return new Set([...record.openedBy, ...record.participants.owners()]);
   const owner = 'participant' in data && record.participants.get(data.participant)?.owner;
   return new Set(owner ? [owner] : []);
 }

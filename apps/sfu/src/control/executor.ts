@@ -115,11 +115,13 @@ export function createExecutor(deps: ExecutorDeps): Execute {
   const remove = (worker: RoutedWorker, address: MediaAddress) =>
     worker.request({ type: 'participant.remove', data: { ...address, reason: 'MEDIA_FAILURE' } });
 
-  /** Who is in the room's other processes. One that ends just now has nobody any more. */
+  /** Who is in the room's other processes, but for viewers. One that ends just now has nobody any more. */
   async function othersOf(room: string, worker: RoutedWorker) {
     const elsewhere = legsOf(room).filter((leg) => leg !== worker);
     const answers = await Promise.all(
-      elsewhere.map((leg) => leg.request({ type: 'snapshot', data: { room } }).catch(() => ({ rooms: [] }))),
+      elsewhere.map((leg) =>
+        leg.request({ type: 'snapshot', data: { room, withoutViewers: true } }).catch(() => ({ rooms: [] })),
+      ),
     );
     return answers.flatMap(({ rooms }) => rooms).flatMap(({ participants }) => participants);
   }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NOTHING } from '../metrics.ts';
 import type { PipeOrder } from '../pipes/legs.ts';
 import { Directory } from './directory.ts';
 import { Spread } from './spread.ts';
+import type { WorkerLoad } from './worker-protocol.ts';
 
 const room = 'room_1';
 
@@ -13,7 +15,17 @@ function stage(busyPercent: number | null, busy: readonly number[]) {
   const workers = busy.map((percent, index) => {
     const orders: PipeOrder[] = [];
     const order = (one: PipeOrder) => void orders.push(one);
-    return { isReady: true, busyPercent: percent, pid: 100 + index, pipePort: 5000 + index, orders, order };
+    const load: WorkerLoad | undefined = NOTHING;
+    return {
+      isReady: true,
+      busyPercent: percent,
+      load,
+      reports: 1,
+      pid: 100 + index,
+      pipePort: 5000 + index,
+      orders,
+      order,
+    };
   });
   const spread = new Spread({ workers, directory, busyPercent });
   const join = (identity: string, index: number) =>
@@ -40,6 +52,36 @@ test('[PIPE-13] who joins goes to the first process of the room that has time, t
   join('ada', 0);
   assert.equal(spread.place(room, 'ada'), 0, 'a second session goes where the first is');
   assert.equal(stage(null, [99, 0]).spread.place(room, 'ada'), 0, 'switched off');
+});
+
+test('[PIPE-42] a crowd is spread before its load shows: who joined counts until then', () => {
+  const { directory, workers, spread } = stage(60, [0, 40]);
+  const [first, second] = workers;
+  assert.ok(first && second);
+  const crowd = (people: number) => {
+    const counts = [0, 0];
+    for (let count = 0; count < people; count += 1) {
+      const index = spread.place(room, `guest-${count}`) ?? -1;
+      counts[index] = (counts[index] ?? 0) + 1;
+      directory.open({ room }, index, 'c1');
+    }
+    return counts;
+  };
+  const report = (worker: typeof first, busyPercent: number, participants: number) =>
+    Object.assign(worker, { busyPercent, load: { ...NOTHING, participants }, reports: worker.reports + 1 });
+  assert.deepEqual(crowd(75), [60, 15], 'as much as a handshake each');
+  assert.equal(spread.isBusy, false);
+  assert.deepEqual(crowd(5), [0, 5]);
+  assert.equal(spread.isBusy, true, 'another node is next');
+  report(first, 10, 60);
+  report(second, 40, 20);
+  assert.equal(spread.isBusy, true, 'their first load shows little of them');
+  report(first, 36, 18);
+  report(second, 44, 22);
+  assert.equal(spread.isBusy, false);
+  assert.deepEqual(crowd(14), [12, 2], 'what each costs there on average');
+  for (const _ of [1, 2, 3]) report(first, 58, 30);
+  assert.equal(spread.place(room, 'late'), 0, 'those of long ago are in the load');
 });
 
 test('[PIPE-14] two processes have one pipe, with a secret of its own, and another one after either restarted', () => {

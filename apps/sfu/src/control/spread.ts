@@ -8,8 +8,18 @@ const SECRET_BYTES = 32;
 /** Loopback carries far more; this holds a burst of a keyframe, and little is lost with one. */
 const DATAGRAM_BYTES = 8192;
 const PIPE_PERCENT = 10;
+/** Of a core, for who has joined and shows in no load yet: about a handshake, at most what a busy call costs. */
+const JOIN_PERCENT_MIN = 1;
+const JOIN_PERCENT_MAX = 5;
 
-type SpreadWorker = Pick<Worker, 'isReady' | 'busyPercent' | 'pid' | 'pipePort' | 'order'>;
+type SpreadWorker = Pick<Worker, 'isReady' | 'busyPercent' | 'load' | 'reports' | 'pid' | 'pipePort' | 'order'>;
+
+/** Who has joined since the load that was reported last, and since the one before. */
+interface Joins {
+  reports: number;
+  since: number;
+  before: number;
+}
 
 interface SpreadDeps {
   workers: readonly SpreadWorker[];
@@ -26,23 +36,45 @@ export class Spread {
   readonly #deps: SpreadDeps;
   /** `lower-higher` → the processes at both ends, which others may have followed since. */
   readonly #pipes = new Map<string, string>();
+  /** By process. The load of a second shows little of who joined in it, so they count until the one after. */
+  readonly #joins = new Map<number, Joins>();
   #nextPipe = 1;
 
   constructor(deps: SpreadDeps) {
     this.#deps = deps;
   }
 
-  /** The process for a participant that joins the room. */
+  /** The process for a participant that joins the room, who counts there from now on. */
   place(room: string, identity: string): number | undefined {
+    const index = this.#choose(room, identity);
+    if (index !== undefined) this.#joinsOf(index).since += 1;
+    return index;
+  }
+
+  #joinsOf(index: number): Joins {
+    const { reports = 0 } = this.#deps.workers[index] ?? {};
+    const known = this.#joins.get(index);
+    if (known?.reports === reports) return known;
+    const joins = { reports, since: 0, before: known?.reports === reports - 1 ? known.since : 0 };
+    this.#joins.set(index, joins);
+    return joins;
+  }
+
+  /** As it was measured, and what those who joined since then are likely to add. */
+  #busyOf(index: number): number {
+    const { busyPercent = 0, load } = this.#deps.workers[index] ?? {};
+    const { since, before } = this.#joinsOf(index);
+    const average = load && load.participants > 0 ? busyPercent / load.participants : 0;
+    return busyPercent + (since + before) * Math.min(JOIN_PERCENT_MAX, Math.max(JOIN_PERCENT_MIN, average));
+  }
+
+  #choose(room: string, identity: string): number | undefined {
     const { directory, workers, busyPercent } = this.#deps;
     const legs = directory.legsOf(room);
     // Of two sessions of an identity one process decides which is the newer.
     const same = directory.workerOfIdentity(room, identity);
     if (same !== undefined || busyPercent === null || workers.length === 1) return same ?? legs[0];
-    const hasTime = (index: number): boolean => {
-      const worker = workers[index];
-      return worker?.isReady === true && worker.busyPercent < busyPercent;
-    };
+    const hasTime = (index: number): boolean => workers[index]?.isReady === true && this.#busyOf(index) < busyPercent;
     const leg = legs.find(hasTime);
     if (leg !== undefined) return leg;
     const ready = [...workers.keys()].filter((index) => workers[index]?.isReady);
@@ -59,16 +91,15 @@ export class Spread {
 
   /** All are busy: another process only where it is clearly less so, since pipes cost something too. */
   #leastBusy(indices: readonly number[], legs: readonly number[]): number | undefined {
-    const busy = (index: number): number =>
-      (this.#deps.workers[index]?.busyPercent ?? 0) + (legs.includes(index) ? 0 : PIPE_PERCENT);
+    const busy = (index: number): number => this.#busyOf(index) + (legs.includes(index) ? 0 : PIPE_PERCENT);
     return [...indices].sort((a, b) => busy(a) - busy(b))[0];
   }
 
   /** Whether who joins would make a process busier than it may get by that. */
   get isBusy(): boolean {
     const { workers, busyPercent } = this.#deps;
-    const ready = workers.filter(({ isReady }) => isReady);
-    return busyPercent !== null && ready.every((worker) => worker.busyPercent >= busyPercent);
+    const ready = [...workers.keys()].filter((index) => workers[index]?.isReady);
+    return busyPercent !== null && ready.every((index) => this.#busyOf(index) >= busyPercent);
   }
 
   /** The room is in this process too: those that it is in hear of each other. */
@@ -101,6 +132,7 @@ export class Spread {
   lose(index: number): void {
     for (const [other, worker] of this.#deps.workers.entries())
       if (other !== index) worker.order({ order: 'close', peer: String(index) });
+    this.#joins.delete(index);
     for (const key of [...this.#pipes.keys()]) if (key.split('-').includes(String(index))) this.#pipes.delete(key);
   }
 }

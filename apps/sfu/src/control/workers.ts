@@ -37,6 +37,8 @@ export interface WorkerDeps {
   /** Another node is not heard on one of its pipes, or again. */
   onSilence?(index: number, peer: string, isSilent: boolean): void;
   onError(error: unknown): void;
+  /** The system's, unless a test says when a process exits and what is read of it. */
+  fork?(...process: Parameters<typeof fork>): ChildProcess;
 }
 
 /** A media process could not start; the message is a sentence. */
@@ -68,6 +70,8 @@ export class Worker {
   readonly #readyWaiters = new Set<() => void>();
   readonly #firstStart = Promise.withResolvers<void>();
   load: WorkerLoad | undefined;
+  /** How often it came. */
+  reports = 0;
   #loadAt = 0;
   /** Of one core, over the last second. */
   busyPercent = 0;
@@ -113,8 +117,9 @@ export class Worker {
   }
 
   #start(): void {
-    const child = fork(new URL('../worker.ts', import.meta.url), [JSON.stringify(this.#settings)], {
-      env: { ...process.env, [ICE_KEY_VARIABLE]: this.#deps.iceKey.toString('hex') },
+    const { fork: start = fork, iceKey } = this.#deps;
+    const child = start(new URL('../worker.ts', import.meta.url), [JSON.stringify(this.#settings)], {
+      env: { ...process.env, [ICE_KEY_VARIABLE]: iceKey.toString('hex') },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     this.#child = child;
@@ -174,6 +179,7 @@ export class Worker {
     const elapsed = now - this.#loadAt;
     if (this.load && elapsed > 0) this.busyPercent = (load.cpuMicros - this.load.cpuMicros) / 10 / elapsed;
     this.load = load;
+    this.reports += 1;
     this.#loadAt = now;
   }
 

@@ -12,6 +12,10 @@ export const counters = {
   keyFrameRequestsIn: 0,
   keyFrameRequestsOut: 0,
   resent: 0,
+  /** Between processes: packets that others requested again and that were repeated to them, and requested of them. */
+  pipeNacksIn: 0,
+  pipeNacksOut: 0,
+  pipeResent: 0,
 };
 
 export type Counters = typeof counters;

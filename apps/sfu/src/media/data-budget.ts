@@ -1,5 +1,7 @@
 const MESSAGES_A_SECOND = 500;
 const BYTES_A_SECOND = 2 << 20;
+/** A browser has up to 1 MiB on the way. */
+const NEAR = 0.4;
 
 /** Something counted a second. */
 class SecondCounter {
@@ -29,6 +31,12 @@ export class DataBudget {
   take(bytes: number, now: number): boolean {
     const messages = this.#messages.add(1, now);
     return this.#bytes.add(bytes, now) <= BYTES_A_SECOND && messages <= MESSAGES_A_SECOND;
+  }
+
+  /** Until when a sender does well to wait, as what it has on the way may need the rest; undefined while much is left. */
+  nearlySpentUntil(now: number): number | undefined {
+    const isNear = this.#bytes.read(now) > BYTES_A_SECOND * NEAR || this.#messages.read(now) > MESSAGES_A_SECOND * NEAR;
+    return isNear ? (Math.floor(now / 1000) + 1) * 1000 : undefined;
   }
 }
 

@@ -1,26 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { DataFallback } from '@parley/contract/media-control';
+import { DATA_FLOW, encodeData } from '@parley/media-description';
 import { startUdpProxy } from '../../../../e2e/udp-proxy.ts';
-import { everything } from '../../testkit/call.ts';
 import type { CommandRefused, ControlClient } from '../../testkit/control-client.ts';
+import { joinWithData, openDataRoom } from '../../testkit/data-peer.ts';
 import { collectPeers, newPeer, parametersOf, remoteSdp } from '../../testkit/native-peer.ts';
 import { eventually, freeUdpPort, startTestNode } from '../../testkit/node.ts';
 import { forgottenOnceClosed } from './native-part.ts';
 
 after(collectPeers);
-
-async function openRoom(control: ControlClient, room: string, members: readonly string[], dataFallback?: DataFallback) {
-  await control.command('room.open', { room, ...(dataFallback && { dataFallback }) });
-  for (const identity of members)
-    await control.command('participant.add', {
-      room,
-      participant: `ps_${identity}`,
-      identity,
-      permissions: everything,
-      autoSubscribe: true,
-    });
-}
 
 const dataFor = (control: ControlClient, room: string, participant?: string): number =>
   control.events.filter(
@@ -33,7 +21,7 @@ test('[MED-63] receivers without a data channel get data by signaling on a small
   const control = await kit.connect();
   const others = ['b', 'c', 'd', 'e', 'f', 'g'];
   const message = { participant: 'ps_a', payload: 'x', reliable: false };
-  await openRoom(control, 'r1', ['a', ...others], { sentPerSecond: 12, receivedPerSecond: 1000 });
+  await openDataRoom(control, 'r1', ['a', ...others], { sentPerSecond: 12, receivedPerSecond: 1000 });
   const started = performance.now();
   const flood = (room: string, reliable: boolean) =>
     Promise.allSettled(Array.from({ length: 300 }, () => control.command('data.send', { ...message, room, reliable })));
@@ -51,7 +39,7 @@ test('[MED-63] receivers without a data channel get data by signaling on a small
   assert.ok(refused.length > 0 && refused.every(({ code }) => code === 'RATE_LIMITED'));
   assert.equal(dataFor(control, 'r1') - before, (300 - refused.length) * others.length);
 
-  await openRoom(control, 'r2', ['a', ...others], { sentPerSecond: 100_000, receivedPerSecond: 3 });
+  await openDataRoom(control, 'r2', ['a', ...others], { sentPerSecond: 100_000, receivedPerSecond: 3 });
   await flood('r2', true);
   for (const one of others) assert.ok(dataFor(control, 'r2', `ps_${one}`) <= 3 * seconds());
   await kit.stop();
@@ -64,7 +52,7 @@ test('[MED-64] a receiver that reads too slowly misses data and keeps its transp
   const kit = await startTestNode({ SFU_ANNOUNCED_HOST: '127.0.0.1', ...ports });
   const control = await kit.connect();
   const room = 'r3';
-  await openRoom(control, room, ['slow']);
+  await openDataRoom(control, room, ['slow']);
   const offer = await eventually(() => control.events.find(({ type }) => type === 'sub.offer'), 'no offer came');
   assert.ok(offer.type === 'sub.offer');
   const { connection, track } = newPeer('slow');
@@ -92,6 +80,38 @@ test('[MED-64] a receiver that reads too slowly misses data and keeps its transp
   const states = control.events.flatMap(({ type, data }) => (type === 'transport.state' ? [data.state] : []));
   assert.ok(!states.includes('FAILED') && !states.includes('CLOSED'), states.join(' '));
   for (const part of [channel, track, connection]) part.close();
+  await kit.stop();
+  proxy.close();
+});
+
+test('[MED-102] who sends reliable data to a slow receiver is told to wait, and nothing sent before is lost', async () => {
+  const port = await freeUdpPort();
+  const proxy = await startUdpProxy(port, { host: '127.0.0.1' });
+  const ports = { SFU_UDP_PORT: String(port), SFU_ANNOUNCED_UDP_PORT: String(proxy.port) };
+  const kit = await startTestNode({ SFU_ANNOUNCED_HOST: '127.0.0.1', ...ports });
+  const control = await kit.connect();
+  await openDataRoom(control, 'r4', ['fast', 'slow']);
+  const fast = await joinWithData(control, 'r4', 'fast', { past: [proxy.port, port] });
+  const slow = await joinWithData(control, 'r4', 'slow');
+  const message = encodeData({ head: {}, payload: new Uint8Array(20_000) });
+  fast.channel.sendMessageBinary(message);
+  await eventually(() => slow.data() === 1, 'no data came');
+
+  proxy.down.loss = 1;
+  let sent = 1;
+  await eventually(() => {
+    if (fast.flow().length > 0) return true;
+    fast.channel.sendMessageBinary(message);
+    sent += 1;
+    return false;
+  }, 'the sender was not told to wait');
+  assert.deepEqual(fast.flow(), [[0, 0, DATA_FLOW.held]]);
+  proxy.down.loss = 0;
+  await eventually(() => fast.flow().length > 1, 'the sender was not told to go on', 60_000);
+  assert.equal(fast.flow()[1]?.slice(0, 2).join(), '0,0');
+  await eventually(() => slow.data() === sent, 'what was sent did not come', 60_000);
+  fast.close();
+  slow.close();
   await kit.stop();
   proxy.close();
 });

@@ -66,6 +66,12 @@ export class DownlinkEstimator {
     return Math.round(Math.min(this.#byDelay, this.#byLoss));
   }
 
+  /** What bursts are measured by: a receiver that says nothing of its path is taken to bear what it gets all the time. */
+  burstBps(sentBps: number): number {
+    const isKnown = this.#probing === BY_FEEDBACK || this.#reported > 0;
+    return isKnown ? this.bitsPerSecond : Math.max(this.bitsPerSecond, sentBps);
+  }
+
   /** Whether there was congestion just now: packets may still queue on the path. */
   isCongested(now: number): boolean {
     return now - this.#congestedAt < CONGESTED_MS;

@@ -4,6 +4,7 @@ import { counters } from './counters.ts';
 import { Deliveries } from './deliveries.ts';
 import { DownlinkEstimator } from './downlink-estimator.ts';
 import type { PathLoss } from './loss-window.ts';
+import { Pacer } from './pacer.ts';
 import { PathBudget } from './path-budget.ts';
 import type { PeerTransport } from './peer-transport.ts';
 import type { Publication } from './publication.ts';
@@ -53,6 +54,7 @@ export class Downlink {
   #sentSamples: { bytes: number; at: number }[] = [];
   #probeBps = 0;
   readonly #resendBudget = new PathBudget();
+  readonly #pacer = new Pacer((packet, table, now) => this.#send(packet, table, now));
 
   constructor(deps: DownlinkDeps) {
     this.#deps = deps;
@@ -64,17 +66,27 @@ export class Downlink {
     this.#uses.clear();
     this.#sentSamples = [];
     this.#deliveries = new Deliveries();
+    this.#pacer.reset();
   }
 
-  /** Where subscriptions of this path send; `table` where the client has extension ids of its own. */
-  outlet(table?: ExtensionTable | undefined): Outlet {
+  /**
+   * Where subscriptions of this path send; `table` where the client has extension ids of its own. Bursts of video are
+   * spread, audio never waits.
+   */
+  outlet(kind: Slot['kind'], table?: ExtensionTable | undefined): Outlet {
     return {
-      rtp: (packet, now) => {
-        stampTransport(packet, this.#deliveries.sent(packet.length, now));
-        this.#transport?.send(table ? translateExtensions(packet, table) : packet);
-      },
+      rtp:
+        kind === 'audio'
+          ? (packet, now) => this.#send(packet, table, now)
+          : (packet, now) => this.#pacer.send(packet, table, now),
       rtcp: (packet) => this.#transport?.send(packet),
     };
+  }
+
+  /** Numbered here, when it leaves: feedback about it is compared with this time. */
+  #send(packet: Buffer, table: ExtensionTable | undefined, now: number): void {
+    stampTransport(packet, this.#deliveries.sent(packet.length, now));
+    this.#transport?.send(table ? translateExtensions(packet, table) : packet);
   }
 
   /** Reports of the subscriber about this track count from now on. */
@@ -108,10 +120,11 @@ export class Downlink {
       },
       nack: (ssrc, sequences) => {
         const use = this.#uses.get(ssrc);
-        this.#resendBudget.refill(this.estimator.bitsPerSecond, now);
+        this.#resendBudget.estimate(this.estimator.bitsPerSecond);
         const isVp8 = use?.publication.encoding.codec.name === 'VP8';
         counters.nacksIn += sequences.length;
-        counters.resent += use?.subscription.resend(sequences, isVp8, now, this.#resendBudget) ?? 0;
+        const { delayMs } = this.#pacer;
+        counters.resent += use?.subscription.resend(sequences, isVp8, now, this.#resendBudget, delayMs) ?? 0;
       },
       keyFrameRequest: (ssrc) => {
         const use = this.#uses.get(ssrc);
@@ -151,6 +164,7 @@ export class Downlink {
       this.#selectLayer(use, layers[index] ?? -1, now);
     });
     this.#probeBps = this.estimator.probe((wantedBps / VIDEO_SHARE) * PROBE_MARGIN, now);
+    this.#pacer.estimate(Math.max(this.estimator.burstBps(this.sentBps(now)), this.#probeBps));
     for (const slot of this.#deps.slots()) this.#announceState(slot);
     if (now - (this.#sentSamples.at(-1)?.at ?? 0) < SAMPLE_MS) return;
     this.#sentSamples.push({ bytes: transport.sentBytes, at: now });
@@ -231,9 +245,11 @@ export class Downlink {
     this.#deps.events.streamState(state);
   }
 
-  /** Every 20 ms: padding while the path is probed. */
+  /** Every 20 ms: what waits, and padding while the path is probed. */
   tick(now: number): void {
-    if (this.#probeBps === 0) return;
+    this.#pacer.drain(now);
+    // What waits fills the path as padding would.
+    if (this.#probeBps === 0 || this.#pacer.delayMs > 0) return;
     const subscription = this.#deps
       .slots()
       .find(({ kind, use }) => kind === 'video' && (use?.subscription.packets ?? 0) > 0)?.use?.subscription;

@@ -12,6 +12,7 @@ import type { Legs, PipesLoad } from '../pipes/legs.ts';
 import type { Certificate } from './certificate.ts';
 import type { MediaClock } from './clock.ts';
 import { type Counters, counters } from './counters.ts';
+import type { SnapshotOptions } from './crowd.ts';
 import { LAYER_NAMES } from './downlink.ts';
 import { MediaError } from './errors.ts';
 import { PeerTransport } from './peer-transport.ts';
@@ -183,8 +184,9 @@ export class Engine {
         isAdaptive: data.adaptiveStream ?? false,
         maxVisible: data.maxVisible,
         isPlain: data.plain ?? false,
+        isViewer: data.viewer ?? false,
       });
-      const participants = data.brief ? [] : room.snapshot().participants;
+      const participants = data.brief ? [] : room.snapshot({ withoutViewers: true }).participants;
       return { participant: participant.snapshot(this.#deps.clock.now()), participants };
     },
     'participant.attach': (data) => {
@@ -218,9 +220,11 @@ export class Engine {
       return {};
     },
     'ice.restart': (data) => {
-      const { publisher, subscriber } = this.#room(data.room).get(data.participant);
-      if (data.pc === 'pub') return publisher.restart(described(data.description));
-      subscriber.restart();
+      const room = this.#room(data.room);
+      const participant = room.get(data.participant);
+      if (data.pc === 'pub') return participant.publisher.restart(described(data.description));
+      participant.subscriber.restart();
+      room.data.replaced(participant, data.received);
       return { description: null };
     },
     'track.mute': (data) => ({ changed: this.#room(data.room).mute(data) }),
@@ -248,7 +252,7 @@ export class Engine {
         delivered: room.data.send(sender, reliable ? 'reliable' : 'lossy', head, Buffer.from(payload, encoding)),
       };
     },
-    snapshot: ({ room, brief }) => ({ rooms: this.snapshot(room, brief), seq: 0 }),
+    snapshot: ({ room, ...options }) => ({ rooms: this.snapshot(room, options), seq: 0 }),
     stats: ({ room: id, participant }) => {
       const participants = [...this.#room(id).participants.values()];
       const wanted = participants.filter(({ id }) => participant === undefined || id === participant);
@@ -264,9 +268,10 @@ export class Engine {
     ping: () => ({ at: new Date(this.#deps.clock.wall()).toISOString() }),
   };
 
-  snapshot(room?: string, isBrief = false): MediaRoomSnapshot[] {
-    const rooms = [...this.#rooms.values()].filter(({ id }) => room === undefined || id === room);
-    return rooms.map((one) => one.snapshot(isBrief));
+  snapshot(id?: string, options: SnapshotOptions = {}): MediaRoomSnapshot[] {
+    const room = id === undefined ? undefined : this.#rooms.get(id);
+    const rooms = id === undefined ? [...this.#rooms.values()] : room ? [room] : [];
+    return rooms.map((one) => one.snapshot(options));
   }
 
   load(): EngineLoad {

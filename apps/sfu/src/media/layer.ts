@@ -8,6 +8,10 @@ import type { Upstream } from './upstream.ts';
 const KEY_FRAME_MS_MIN = 500;
 /** A layer without packets for this long is off. */
 const SILENT_MS = 2000;
+/** So long, while a lower one of the same picture goes on: its publisher has no bandwidth for it. */
+const LEFT_BEHIND_MS = 600;
+/** A layer that goes on has had a packet in this time. */
+const GOES_ON_MS = 200;
 /** How long a layer may take to start after the publisher was asked to send it. */
 const STARTS_MS = 4000;
 /** A layer without subscribers for this long may be turned off. */
@@ -103,6 +107,13 @@ export class Layer {
 
   isOn(now: number): boolean {
     return this.#rate !== undefined && now - this.#rate.lastMediaAt < SILENT_MS;
+  }
+
+  /** It was sent, and is no longer, while a lower one is. */
+  isBehind(lower: readonly Layer[], now: number): boolean {
+    const sentAt = this.#rate?.lastMediaAt ?? Number.NEGATIVE_INFINITY;
+    if (!this.#isEnabled || sentAt < this.#enabledAt || now - sentAt < LEFT_BEHIND_MS) return false;
+    return lower.some((layer) => layer.#rate !== undefined && now - layer.#rate.lastMediaAt < GOES_ON_MS);
   }
 
   /** A layer that is on, that was disabled by ourselves, or that was enabled just now. */

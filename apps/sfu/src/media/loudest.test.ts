@@ -23,9 +23,11 @@ function newRoom(): Room {
   const legs = { owners: () => [], joined() {}, left() {}, published() {}, changed() {}, unpublished() {} };
   const otherLegs: OtherLegs = {
     ...legs,
+    publishers: () => [],
     backupChanged() {},
     demandChanged: () => false,
-    sendData: () => 0,
+    sendData: () => ({ sent: 0, refused: 0 }),
+    tellDataFlow() {},
     tick() {},
     report() {},
     close() {},

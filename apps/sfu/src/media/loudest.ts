@@ -87,6 +87,8 @@ export class Loudest<T extends Voiced = Voiced> {
   /** Track → who publishes it. */
   readonly #voiced = new Map<T, string>();
   readonly #speakers = new Map<string, Speaker<T>>();
+  /** More people than may be heard at once. */
+  isLarge = false;
   #selectedAt = Number.NEGATIVE_INFINITY;
   /** One place at a time goes to who has waited, until then. */
   #turn: { speaker: Speaker<T>; until: number } | undefined;
@@ -117,7 +119,8 @@ export class Loudest<T extends Voiced = Voiced> {
     if (now - this.#selectedAt < SELECT_MS) return;
     const before = this.#selectedAt;
     this.#selectedAt = now;
-    if (this.#voiced.size > LOUDEST && people() > LARGE_ROOM) this.#select(now, before);
+    this.isLarge = people() > LARGE_ROOM;
+    if (this.#voiced.size > LOUDEST && this.isLarge) this.#select(now, before);
     else for (const track of this.#voiced.keys()) setAudible(track, true);
   }
 

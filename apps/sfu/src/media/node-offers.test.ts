@@ -22,11 +22,14 @@ const camera = (id: string, name: CodecName = 'VP8', extensionIds: Extensions = 
     events: { keyFrameNeeded() {}, started() {}, audioLevel() {}, queued() {} },
   });
 
-function newOffers() {
+function newOffers({ now = 0, isLarge = false } = {}) {
+  const room = { now, isLarge };
   const sent: { revision: number; isRestart: boolean; description: Description }[] = [];
   let ssrc = 1;
   const ownExtensions: Extensions[] = [];
   const offers = new NodeOffers({
+    now: () => room.now,
+    isLarge: () => room.isLarge,
     takeSsrc: () => (ssrc += 2),
     newSubscription: (publication, _codecs, own, extensions) => {
       if (extensions) ownExtensions.push(extensions);
@@ -36,7 +39,7 @@ function newOffers() {
     sendOffer: (revision, isRestart, description) => sent.push({ revision, isRestart, description }),
   });
   const midsOf = (index: number) => sent[index]?.description.media.map(({ mid }) => mid);
-  return { offers, sent, midsOf, own: ownExtensions };
+  return { offers, sent, midsOf, own: ownExtensions, room };
 }
 
 test('[MED-77] an offer that is never answered is made anew, whole if it was whole, with what came meanwhile', () => {
@@ -83,5 +86,50 @@ test('[MED-85] [MED-51] a subscriber is offered the descriptor of a stream that 
   const extensions = { dependencyDescriptor: 12 };
   offers.answer(2, { media: [{ mid: '2', kind: 'video', direction: 'recvonly', extensions }] }, () => {});
   assert.equal(own.length, 1);
+  offers.close();
+});
+
+test('[MED-117] in a large room what changes is offered twice a second; a transport, and all there is for it, at once', () => {
+  const { offers, sent, midsOf, room } = newOffers({ isLarge: true });
+  const answer = () => offers.answer(sent.length, { ...local, media: [] }, () => {});
+  // More than fits one frame.
+  for (let index = 0; index < 100; index += 1) offers.assign(camera(`trk_${index}`), 'ps_1');
+  offers.connect(local);
+  offers.flush();
+  for (let before = 0; before < sent.length; ) {
+    before = sent.length;
+    answer();
+    offers.flush();
+  }
+  const whole = sent.length;
+  assert.ok(whole > 1);
+  assert.equal(sent.flatMap(({ description }) => description.media).length, 101);
+
+  const publishAt = (now: number, id: string) => {
+    room.now = now;
+    offers.assign(camera(id), 'ps_2');
+    offers.flush();
+    offers.tick();
+  };
+  publishAt(100, 'trk_a');
+  publishAt(480, 'trk_b');
+  assert.equal(sent.length, whole);
+  room.now = 500;
+  offers.tick();
+  assert.deepEqual(midsOf(whole), ['100', '101']);
+  publishAt(600, 'trk_c');
+  answer();
+  offers.flush();
+  assert.equal(sent.length, whole + 1, 'an answer does not end the wait');
+  publishAt(5000, 'trk_d');
+  assert.deepEqual(midsOf(whole + 1), ['102', '103']);
+  answer();
+  publishAt(5600, 'trk_e');
+  assert.equal(sent.length, whole + 3, 'the first after half a second goes at once');
+
+  offers.restart();
+  offers.connect(local);
+  offers.flush();
+  assert.equal(sent.at(-1)?.isRestart, true, 'a new transport does not wait');
   offers.close();
 });

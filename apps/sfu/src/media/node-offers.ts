@@ -18,8 +18,13 @@ const DATA_MID = 'data';
 const HEAD_BYTES = 1000;
 /** An offer without an answer for this long is made anew; the SDK itself gives up its answer after 10 s. */
 const ANSWER_MS_MAX = 15_000;
+/** In a large room, from one offer to the next: as often as its members are told of its events. */
+const GATHER_MS = 500;
 
 interface NodeOffersDeps extends NegotiationHost {
+  now(): number;
+  /** Many come and go: what changes is offered together. */
+  isLarge(): boolean;
   sendOffer(revision: number, isRestart: boolean, description: Description): void;
 }
 
@@ -57,6 +62,10 @@ export class NodeOffers implements Negotiation {
   #needsWhole = true;
   #isRestarting = false;
   #isFlushScheduled = false;
+  /** What was there when the transport was made is still being offered. */
+  #isCatchingUp = true;
+  #offeredAt = Number.NEGATIVE_INFINITY;
+  #isGathering = false;
 
   constructor(deps: NodeOffersDeps) {
     this.#deps = deps;
@@ -158,26 +167,42 @@ export class NodeOffers implements Negotiation {
 
   /** Sends the next offer unless one awaits its answer. What does not fit a frame goes with the one after it. */
   flush(): void {
-    if (this.#pending || !this.#local) return;
+    if (this.#pending || !this.#local || this.#gathers()) return;
     const isWhole = this.#needsWhole;
+    if (isWhole) this.#isCatchingUp = true;
     const media: MediaEntry[] = isWhole ? [{ mid: DATA_MID, kind: 'data', direction: 'sendrecv' }] : [];
     const slots: OfferedSlot[] = [];
+    const changed = this.#slots.filter(({ needsOffer }) => needsOffer);
     let bytes = HEAD_BYTES;
-    for (const slot of this.#slots) {
-      if (!slot.needsOffer) continue;
+    for (const slot of changed) {
       bytes += JSON.stringify(slot.entry).length + 1;
       if (bytes > MEDIA_DESCRIPTION_BYTES_MAX) break;
       media.push(slot.entry);
       slots.push(slot);
     }
+    if (slots.length === changed.length) this.#isCatchingUp = false;
     if (media.length === 0) return;
     for (const slot of slots) slot.needsOffer = false;
+    this.#offeredAt = this.#deps.now();
     this.#revision += 1;
     const description: Description = isWhole ? { ...this.#local, media } : { media };
     this.#pending = { slots, isWhole, description, since: undefined };
     this.#deps.sendOffer(this.#revision, this.#isRestarting, description);
     this.#needsWhole = false;
     this.#isRestarting = false;
+  }
+
+  /** Whether the next offer is to wait. What a client finds when it comes, or comes back, never does. */
+  #gathers(): boolean {
+    const { now, isLarge } = this.#deps;
+    const isSoon = !this.#needsWhole && !this.#isCatchingUp && now() - this.#offeredAt < GATHER_MS;
+    this.#isGathering = isSoon && isLarge();
+    return this.#isGathering;
+  }
+
+  /** Every 20 ms: what was gathered. */
+  tick(): void {
+    if (this.#isGathering) this.flush();
   }
 
   /** Call it about twice a second: an offer whose answer is lost or failed must not keep later tracks away. */

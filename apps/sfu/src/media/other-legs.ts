@@ -1,4 +1,4 @@
-import type { DataChannelName, DataHead } from '@parley/media-description';
+import type { DataChannelName, DataFlowState, DataHead } from '@parley/media-description';
 import type { FallbackBudget } from './data-budget.ts';
 import type { Publication } from './publication.ts';
 
@@ -16,9 +16,16 @@ export interface DataSender {
   readonly fallbackSent: FallbackBudget;
 }
 
+export interface SentElsewhere {
+  sent: number;
+  refused: number;
+}
+
 /** The other processes that this room is in: what they publish here, and what they are told of ours. */
 export interface OtherLegs {
   owners(): Iterable<TrackOwner>;
+  /** Those of them who have tracks. */
+  publishers(): Iterable<TrackOwner>;
   /** A participant is new here, or its permissions are. */
   joined(participant: TrackOwner): void;
   left(participant: TrackOwner): void;
@@ -30,8 +37,10 @@ export interface OtherLegs {
   backupChanged(lost?: Publication): void;
   /** False for a track of our own, whose publisher is here. */
   demandChanged(publication: Publication, now: number): boolean;
-  /** How many of those in other processes it is on its way to. */
-  sendData(sender: DataSender, channel: DataChannelName, head: DataHead, payload: Uint8Array): number;
+  /** How many of those in other processes it is on its way to, and how many it cannot be sent to. */
+  sendData(sender: DataSender, channel: DataChannelName, head: DataHead, payload: Uint8Array): SentElsewhere;
+  /** To a sender of reliable data in another process. */
+  tellDataFlow(sender: string, state: DataFlowState): void;
   /** Every 20 ms. */
   tick(now: number): void;
   /** Twice a second. */

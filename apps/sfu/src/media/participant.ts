@@ -12,6 +12,7 @@ import { DataBudget, FallbackBudget } from './data-budget.ts';
 import type { PeerTransport } from './peer-transport.ts';
 import type { Publication } from './publication.ts';
 import type { Publisher } from './publisher.ts';
+import { ReliableQueue } from './reliable-queue.ts';
 import { Silence } from './silence.ts';
 import type { Subscriber } from './subscriber.ts';
 import { TrackSampler } from './track-sampler.ts';
@@ -20,6 +21,8 @@ import { TrackSampler } from './track-sampler.ts';
 const FAILED_MS_MAX = 30_000;
 /** A client without a socket that says nothing for this long is gone; reports come every few seconds. */
 const SILENT_MS_MAX = 12_000;
+/** So long may a client without a socket take from its answer to a connection. */
+const CONNECTING_MS_MAX = 14_000;
 /** Packets that a receiver answers with a report at the latest. */
 const UNANSWERED_PACKETS = 10;
 
@@ -32,6 +35,8 @@ export interface ParticipantInit {
   isAutoSubscribed: boolean;
   /** Without a signaling socket, by which others would be known to be there. */
   isPlain: boolean;
+  /** One of an audience, of whom nobody is told. */
+  isViewer?: boolean;
   joinedAt: number;
   fallback: DataFallback;
 }
@@ -46,15 +51,19 @@ export class Participant {
   /** Data by signaling: what others got of this participant, and what it got. */
   readonly fallbackSent: FallbackBudget;
   readonly fallbackReceived: FallbackBudget;
+  readonly reliable = new ReliableQueue(() => this.subscriber.transport);
   permissions: MediaPermissions;
   isAutoSubscribed: boolean;
   state: 'JOINING' | 'JOINED' | 'ACTIVE' = 'JOINING';
   quality: MediaQuality | null = null;
   /** Without a signaling socket: neither data nor anything else but media reaches it. */
   readonly isPlain: boolean;
+  readonly isViewer: boolean;
   #hasHungUp = false;
   readonly #failedAt = new Map<MediaTransport, number>();
   readonly #silence = { pub: new Silence(0), sub: new Silence(UNANSWERED_PACKETS) };
+  /** Of transports that have not connected yet, since when they are there. */
+  readonly #connectingSince = new Map<MediaTransport, number>();
   readonly #rates = new Map<MediaTransport, Rates>();
   readonly #samples = new TrackSampler();
   readonly publisher: Publisher;
@@ -70,6 +79,7 @@ export class Participant {
     this.permissions = init.permissions;
     this.isAutoSubscribed = init.isAutoSubscribed;
     this.isPlain = init.isPlain;
+    this.isViewer = init.isViewer ?? false;
     this.joinedAt = init.joinedAt;
     this.fallbackSent = new FallbackBudget(init.fallback.sentPerSecond);
     this.fallbackReceived = new FallbackBudget(init.fallback.receivedPerSecond);
@@ -99,7 +109,21 @@ export class Participant {
     if ([...this.#failedAt.values()].some((since) => now - since > failedMsMax)) return 'CONNECTION_TIMEOUT';
     if (!this.isPlain) return undefined;
     if (this.#hasHungUp) return 'CLIENT_INITIATED';
-    return this.#isSilent(now) ? 'CONNECTION_TIMEOUT' : undefined;
+    return this.#isSilent(now) || this.#neverConnects(now) ? 'CONNECTION_TIMEOUT' : undefined;
+  }
+
+  /** ICE gives up only once it has candidates to check, and a client may never send a packet. */
+  #neverConnects(now: number): boolean {
+    return (['pub', 'sub'] as const).some((pc) => {
+      const state = this.#transport(pc)?.state;
+      if (state !== 'NEW' && state !== 'CONNECTING') {
+        this.#connectingSince.delete(pc);
+        return false;
+      }
+      const since = this.#connectingSince.get(pc) ?? now;
+      this.#connectingSince.set(pc, since);
+      return now - since >= CONNECTING_MS_MAX;
+    });
   }
 
   #isSilent(now: number): boolean {

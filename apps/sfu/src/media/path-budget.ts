@@ -1,24 +1,44 @@
-/** Repeats take at most this share of what the path is estimated to carry. */
-const SHARE = 0.25;
-/** Saved up at most: a burst of losses is repeated at once. */
-const SAVED_SECONDS_MAX = 1;
 const BITS_PER_SECOND_MIN = 200_000;
 
-/** What repeats may cost a path: bytes that come with time. Without it a path that loses much would carry only repeats. */
-export class PathBudget {
-  #bytes = 0;
-  #refilledAt = Number.NEGATIVE_INFINITY;
+interface Rate {
+  /** Of what the path is estimated to carry. */
+  share: number;
+  /** So much is saved up at most. */
+  savedMs: number;
+}
 
-  refill(estimateBps: number, now: number): void {
-    const bytesPerSecond = (Math.max(estimateBps, BITS_PER_SECOND_MIN) * SHARE) / 8;
-    const seconds = Math.min(SAVED_SECONDS_MAX, (now - this.#refilledAt) / 1000);
-    this.#bytes = Math.min(bytesPerSecond * SAVED_SECONDS_MAX, this.#bytes + bytesPerSecond * seconds);
-    this.#refilledAt = now;
+/** A burst of losses is repeated at once, but a path that loses much must not carry only repeats. */
+const REPEATS: Rate = { share: 0.25, savedMs: 1000 };
+
+/** What a path may be given: bytes that come with time. */
+export class PathBudget {
+  readonly #rate: Rate;
+  #msPerByte = 0;
+  /** What came with time until then is spent. */
+  #spentUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(rate = REPEATS) {
+    this.#rate = rate;
+    this.estimate(0);
   }
 
-  take(bytes: number): boolean {
-    if (bytes > this.#bytes) return false;
-    this.#bytes -= bytes;
+  /** Call it whenever the estimate of the path has changed, before anything is taken. */
+  estimate(bitsPerSecond: number): void {
+    this.#msPerByte = 8000 / (Math.max(bitsPerSecond, BITS_PER_SECOND_MIN) * this.#rate.share);
+  }
+
+  get msPerByte(): number {
+    return this.#msPerByte;
+  }
+
+  /** False when there are not as many. Who must go faster than the rate says what a byte may cost at most. */
+  take(bytes: number, now: number, msPerByteMax = this.#msPerByte): boolean {
+    const { savedMs } = this.#rate;
+    // A packet that is larger than what can be saved costs all of it.
+    const cost = Math.min(savedMs, bytes * Math.min(this.#msPerByte, msPerByteMax));
+    const spentUntil = Math.max(this.#spentUntil, now - savedMs) + cost;
+    if (spentUntil > now) return false;
+    this.#spentUntil = spentUntil;
     return true;
   }
 }

@@ -117,6 +117,7 @@ async function newPublisher() {
   let count = 0;
   const publisher = new Publisher({
     clock: { now: () => 0, wall: () => 0 },
+    isPlain: false,
     newTrackId: () => `trk_${++count}`,
     newTransport: (hasData, listener) =>
       new PeerTransport({

@@ -46,6 +46,9 @@ const STATES: Record<string, MediaTransportState> = {
   closed: 'CLOSED',
 };
 const QUEUED_BYTES_MAX = 1 << 20;
+/** From here on a reader is slow: what its senders have on the way to us still fits. */
+export const QUEUED_BYTES_SLOW = 1 << 18;
+export const QUEUED_BYTES_DRAINED = 1 << 17;
 
 /**
  * ICE, DTLS, SRTP and SCTP toward one peer. An exception that reaches the native side ends the process, so every
@@ -198,16 +201,26 @@ export class PeerTransport {
     }
   }
 
-  /** `full`: the reader is too slow, and the message is not queued. */
-  sendData(name: DataChannelName, message: Uint8Array): 'sent' | 'closed' | 'full' {
+  /** `slow`: sent, but much waits for the reader. `full`: too much, and the message is not queued unless it is urgent. */
+  sendData(name: DataChannelName, message: Uint8Array, isUrgent = false): 'sent' | 'slow' | 'closed' | 'full' {
     const channel = this.#channels.get(name);
     if (!channel || !this.isDataOpen(name)) return 'closed';
     try {
-      if (channel.bufferedAmount() + message.length > QUEUED_BYTES_MAX) return 'full';
+      const queued = channel.bufferedAmount() + message.length;
+      if (queued > QUEUED_BYTES_MAX && !isUrgent) return 'full';
       channel.sendMessageBinary(message);
-      return 'sent';
+      return queued > QUEUED_BYTES_SLOW ? 'slow' : 'sent';
     } catch {
       return 'closed';
+    }
+  }
+
+  /** Bytes that wait for the reader, beyond what SCTP has taken already; none once the channel is not open any more. */
+  queuedData(name: DataChannelName): number {
+    try {
+      return this.isDataOpen(name) ? (this.#channels.get(name)?.bufferedAmount() ?? 0) : 0;
+    } catch {
+      return 0;
     }
   }
 

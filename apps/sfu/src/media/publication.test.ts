@@ -219,3 +219,41 @@ test('[MED-79] a subscriber gets one unbroken stream over a restart of the sourc
   for (let index = 0; index < 4; index += 1) give(200 + index, 9_000_000 + index * 3000, index === 2, 200 + index * 33);
   assert.deepEqual(sent, [1, 2, 3, 4, 5, 6, 7]);
 });
+
+test('[MED-108] a layer that falls silent while a lower one goes on is off; one of a picture that stands still is not', () => {
+  const rids = ['q', 'h', 'f'];
+  const publication = new Publication({
+    id: 'trk_3',
+    request: { cid: 'c', kind: 'VIDEO', source: 'CAMERA' },
+    encoding: { codec: { name: 'VP8', pt: 96 }, red: undefined },
+    mid: '0',
+    rids,
+    extensionIds: {},
+    publishedAt: 0,
+    events: { keyFrameNeeded() {}, started() {}, audioLevel() {}, queued() {} },
+  });
+  for (const [index, rid] of rids.entries()) publication.bind(index + 1, rid);
+  let [sequence, now] = [0, 10_000];
+  const give = (layers: readonly number[], ms: number) => {
+    for (const until = now + ms; now < until; now += 50) {
+      sequence += 1;
+      for (const layer of layers) {
+        const payload = vp8Payload(sequence, 0, sequence === 1);
+        assert.ok(readRtp(rtpPacket({ sequence, payloadType: 96, payload }), view));
+        publication.receive(view, layer, now);
+      }
+    }
+  };
+  const served = () => [0, 1, 2].map((layer) => publication.canServe(layer, now));
+  give([0, 1, 2], 1_000);
+  give([0, 1], 500);
+  assert.deepEqual(served(), [true, true, true]);
+  give([0, 1], 200);
+  assert.deepEqual(served(), [true, true, false]);
+  give([0, 1, 2], 50);
+  assert.deepEqual(served(), [true, true, true], 'it is back');
+  give([], 1_500);
+  assert.deepEqual(served(), [true, true, true], 'nothing moves');
+  give([0], 300);
+  assert.deepEqual(served(), [true, false, false]);
+});

@@ -3,6 +3,7 @@ import type { Extensions } from '@parley/media-description';
 import { CLOCK_RATE, type Encoding, isScalable } from './codecs.ts';
 import { PacketBuffer } from './forwarded-packet.ts';
 import { type DeclaredLayer, Layer } from './layer.ts';
+import { isKnown, orderByRate } from './layer-order.ts';
 import { Voice } from './loudest.ts';
 import type { PacketCache } from './packet-cache.ts';
 import { startsKeyFrame } from './payload.ts';
@@ -25,7 +26,7 @@ const BACKUP_REQUEST_MS = 5000;
 
 interface PublicationEvents {
   /** Ask the publisher for a key frame of this stream. */
-  keyFrameNeeded(ssrc: number): void;
+  keyFrameNeeded(ssrc: number, layer: number): void;
   /** The first packet arrived. */
   started(): void;
   audioLevel(level: number): void;
@@ -33,6 +34,8 @@ interface PublicationEvents {
   queued(): void;
   /** Another transport: the description of the track is another one. */
   rebound?(): void;
+  /** The layers have other indexes. */
+  reordered?(): void;
 }
 
 /** Another process that gets packets of a track as they came, for its own subscribers. */
@@ -54,6 +57,8 @@ interface PublicationInit {
   publishedAt: number;
   /** No layer is sent before it is wanted. */
   startsOff?: boolean;
+  /** The order of the offer is a guess: what comes shows which layer is the largest. */
+  isOrderGuessed?: boolean;
   events: PublicationEvents;
 }
 
@@ -74,6 +79,8 @@ export class Publication implements ForwardedTrack {
   /** False while others in a large room are louder; taps get it all the same. */
   isAudible = true;
   isStarted = false;
+  /** Of the layers, the highest that its way to this process carries. */
+  ceiling = Number.POSITIVE_INFINITY;
   /** The same track in its backup codec, once the publisher sends it. */
   backup: Publication | undefined;
   #backupRequestedAt = Number.NEGATIVE_INFINITY;
@@ -85,6 +92,7 @@ export class Publication implements ForwardedTrack {
   #queued = 0;
   readonly #temporal = newTemporalPlace();
   #layers: readonly Layer[];
+  #isOrderGuessed: boolean;
   /** Set when one stream carries all layers. */
   readonly #svc: SvcStream | undefined;
 
@@ -103,6 +111,7 @@ export class Publication implements ForwardedTrack {
     if (request.source === 'MICROPHONE' && this.kind === 'audio') this.voice = new Voice();
     if (rids.length === 0 && isScalable(encoding)) this.#svc = new SvcStream(encoding.codec.name);
     this.#layers = this.#svc ? svcLayers(request, request.layers?.length || 1) : layersOf(request, rids);
+    this.#isOrderGuessed = init.isOrderGuessed === true && this.isSimulcast;
     if (init.startsOff) for (const layer of this.#layers) layer.turnOff();
   }
 
@@ -239,6 +248,21 @@ export class Publication implements ForwardedTrack {
   /** Twice a second. */
   measure(now: number): void {
     if (this.#svc) for (const layer of this.layers) layer.measure(now);
+    if (this.#isOrderGuessed) this.#orderLayers(now);
+  }
+
+  #orderLayers(now: number): void {
+    this.#isOrderGuessed = !this.layers.every((layer) => isKnown(layer, now));
+    const ordered = orderByRate(this.layers, now);
+    if (ordered === this.layers) return;
+    // What is queued has the indexes from before, and so has what may be requested again.
+    this.flush();
+    this.#layers = ordered;
+    this.#events.reordered?.();
+    for (const subscription of this.#subscriptions) {
+      subscription.dropCurrentLayer();
+      subscription.restart();
+    }
   }
 
   #readLevel(view: RtpView, now: number): void {
@@ -281,7 +305,7 @@ export class Publication implements ForwardedTrack {
   flushKeyFrameRequests(now: number): void {
     this.layers.forEach((layer, index) => {
       if (layer.takeKeyFrameRequest(this.#hasSubscribers(index), now) && layer.upstream)
-        this.#events.keyFrameNeeded(layer.upstream.ssrc);
+        this.#events.keyFrameNeeded(layer.upstream.ssrc, index);
     });
   }
 
@@ -309,7 +333,9 @@ export class Publication implements ForwardedTrack {
 
   /** Whether a layer can be sent, or will be as soon as it has a subscriber. */
   canServe(index: number, now: number): boolean {
-    return this.layers[index]?.canServe(now) ?? false;
+    const layer = this.layers[index];
+    if (!layer || index > this.ceiling || !layer.canServe(now)) return false;
+    return !(this.isSimulcast && layer.isBehind(this.layers.slice(0, index), now));
   }
 
   bitrateOf(index: number, now: number): number {

@@ -12,6 +12,8 @@ const TRACKS_MAX = 16;
 
 export interface PublisherDeps {
   clock: MediaClock;
+  /** A client whose offer need not list its layers lowest first. */
+  isPlain: boolean;
   newTrackId(): string;
   newTransport(hasData: boolean, listener: PeerTransportListener): PeerTransport;
   candidates(): string[];
@@ -110,6 +112,7 @@ export class Publisher {
       rids: entry.rids ?? [],
       extensionIds: acceptedExtensions(entry, encoding),
       publishedAt: this.#deps.clock.wall(),
+      isOrderGuessed: this.#deps.isPlain,
       events: {
         keyFrameNeeded: (ssrc) => this.#uplink.sendPli(ssrc),
         started: () => this.#deps.events.started(publication),
@@ -118,6 +121,7 @@ export class Publisher {
         queued: () => setImmediate(() => publication.flush()),
         // Other processes know the track by its first encoding.
         rebound: () => primary ?? this.#deps.events.rebound(publication),
+        reordered: () => this.#uplink.reorder(publication),
       },
     });
     publication.isMutedByServer = this.#isMutedByServer(publication.request);

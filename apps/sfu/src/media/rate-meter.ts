@@ -39,4 +39,9 @@ export class RateMeter {
   get isMeasured(): boolean {
     return this.#rates.length === RATES;
   }
+
+  /** In each of the last measurements something came. */
+  get isSteady(): boolean {
+    return this.isMeasured && !this.#rates.includes(0);
+  }
 }

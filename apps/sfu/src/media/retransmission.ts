@@ -33,7 +33,7 @@ export interface Outlet {
 
 /** What repeats may cost the path. */
 export interface ResendBudget {
-  take(bytes: number): boolean;
+  take(bytes: number, now: number): boolean;
 }
 
 /** The stream that carries the repeats: one of its own (RTX), or the track's for receivers without it. */
@@ -91,15 +91,22 @@ export class Retransmission {
     this.#history.fill(0);
   }
 
-  /** Repeats what the subscriber requested, as far as the budget goes; how many packets. */
-  resend(sequences: readonly number[], isVp8: boolean, now: number, rttMs: number, budget: ResendBudget): number {
+  /** Repeats what the subscriber requested, as far as the budget goes; how many packets. They leave `delayMs` later. */
+  resend(
+    sequences: readonly number[],
+    isVp8: boolean,
+    now: number,
+    rttMs: number,
+    budget: ResendBudget,
+    delayMs = 0,
+  ): number {
     const waitMs = Math.max(RESEND_MS_MIN, rttMs * ROUND_TRIP_SHARE);
     let sent = 0;
     for (const sequence of sequences) {
       const at = this.#find(sequence, waitMs, now);
       const packet = at < 0 ? undefined : this.#packetOf(at);
-      if (packet && !budget.take(packet.length)) return sent;
-      if (at >= 0) this.#history[at + RESENT_AT] = Math.ceil(now) >>> 0 || 1;
+      if (packet && !budget.take(packet.length, now)) return sent;
+      if (at >= 0) this.#history[at + RESENT_AT] = Math.ceil(now + delayMs) >>> 0 || 1;
       if (packet && this.#resendOne(packet, at, sequence, isVp8, now)) sent += 1;
     }
     return sent;
@@ -112,7 +119,8 @@ export class Retransmission {
     // Whole milliseconds on a circle of 32 bits, which a process may outlive.
     const nowMs = Math.ceil(now);
     const resentAt = this.#word(at, RESENT_AT);
-    if (resentAt !== 0 && (nowMs - resentAt) >>> 0 <= waitMs) return -1;
+    // Signed: it may be about to leave.
+    if (resentAt !== 0 && ((nowMs - resentAt) | 0) <= waitMs) return -1;
     return at;
   }
 

@@ -11,8 +11,9 @@ import type {
   MediaTransport,
   MediaTransportState,
 } from '@parley/contract/media-control';
-import type { DataChannelName, DataHead } from '@parley/media-description';
+import type { DataChannelName, DataFlowState, DataHead } from '@parley/media-description';
 import type { MediaClock } from './clock.ts';
+import { Crowd, type SnapshotOptions } from './crowd.ts';
 import { DataRelay } from './data-relay.ts';
 import { MediaError } from './errors.ts';
 import { Loudest } from './loudest.ts';
@@ -58,7 +59,7 @@ export class Room {
   emptySince: number;
   readonly #deps: RoomDeps;
   readonly #dataFallback: DataFallback;
-  readonly #participants = new Map<string, Participant>();
+  readonly #participants = new Crowd();
   readonly #speakers = new Speakers();
   readonly #loudest = new Loudest<Publication>();
   readonly #legs: OtherLegs;
@@ -94,14 +95,14 @@ export class Room {
   add(init: Omit<ParticipantInit, 'joinedAt' | 'fallback'> & Viewing): Participant {
     const known = this.#participants.get(init.id);
     if (known) return known;
-    const others = [...this.#participants.values()].filter(({ identity }) => identity === init.identity);
+    const others = this.#participants.ofIdentity(init.identity);
     // Adds come from several processes and may arrive out of order.
     if (others.some(({ order }) => order > init.order))
       throw new MediaError('STALE', 'A newer session of this identity is in the room.');
     for (const { id } of others) this.remove(id, 'DUPLICATE_IDENTITY');
     const joined = { ...init, joinedAt: this.#deps.clock.wall(), fallback: this.#dataFallback };
     const participant = new Participant(joined, (self) => this.#sidesOf(self, init));
-    this.#participants.set(participant.id, participant);
+    this.#participants.add(participant);
     this.#legs.joined(participant);
     if (participant.wantsSubscriber) participant.subscriber.open();
     if (participant.isAutoSubscribed) this.#subscribeToAll(participant);
@@ -116,6 +117,7 @@ export class Room {
     const shared = { clock, candidates, permissions: () => self.permissions };
     const publisher = new Publisher({
       ...shared,
+      isPlain: self.isPlain,
       newTrackId,
       newTransport: named('pub'),
       events: {
@@ -134,6 +136,7 @@ export class Room {
       random,
       isAdaptive,
       maxVisible,
+      isLarge: () => this.#loudest.isLarge,
       spokeAt: (participant) => this.#loudest.spokeAt(participant),
       newTransport: named('sub'),
       events: {
@@ -165,6 +168,7 @@ export class Room {
   #addressOf = ({ id, identity }: Participant) => ({ room: this.id, participant: id, identity });
 
   #onPublished(participant: Participant, publication: Publication): void {
+    this.#participants.publishers.add(participant);
     const track = publication.describe(this.#deps.clock.now());
     this.#deps.emit({ type: 'track.published', data: { ...this.#addressOf(participant), track } });
     this.#legs.published(participant, publication);
@@ -194,6 +198,7 @@ export class Room {
   }
 
   #onUnpublished(participant: Participant, publication: Publication): void {
+    if (participant.publications.size === 0) this.#participants.publishers.delete(participant);
     this.withdrawTrack(publication);
     this.#legs.unpublished(publication);
     this.#deps.emit({ type: 'track.unpublished', data: { ...this.#addressOf(participant), trackId: publication.id } });
@@ -206,7 +211,7 @@ export class Room {
   }
 
   #publisherOf(publication: Publication): Participant | undefined {
-    for (const participant of this.#participants.values())
+    for (const participant of this.#participants.publishers)
       if (isOwn(participant.publisher.publications.get(publication.id), publication)) return participant;
     return undefined;
   }
@@ -226,9 +231,11 @@ export class Room {
   }
 
   #subscribeToAll(participant: Participant): void {
-    for (const other of this.#owners())
-      if (other !== participant)
-        for (const publication of other.publications.values()) participant.subscriber.subscribe(publication, other.id);
+    for (const publishers of [this.#participants.publishers, this.#legs.publishers()])
+      for (const other of publishers)
+        if (other !== participant)
+          for (const publication of other.publications.values())
+            participant.subscriber.subscribe(publication, other.id);
   }
 
   /** Here and in the other processes of the room. */
@@ -293,14 +300,20 @@ export class Room {
     this.data.deliver(sender, channel, head, payload);
   }
 
+  /** From another process, where receivers of one of ours are. */
+  onDataFlow(sender: string, process: string, state: DataFlowState): void {
+    this.data.onFlow(sender, process, state);
+  }
+
   /** Every 20 ms. */
   tick(now: number): void {
     for (const { publisher, subscriber } of this.#participants.values()) {
       publisher.tick(now);
-      subscriber.downlink.tick(now);
+      subscriber.tick(now);
     }
     this.#loudest.tick(now, () => [...this.#owners()].length);
     this.#legs.tick(now);
+    this.data.tick(now);
   }
 
   /** Every 200 ms. */
@@ -317,6 +330,7 @@ export class Room {
     for (const participant of [...this.#participants.values()]) {
       participant.publisher.uplink.report(now);
       participant.subscriber.report(now);
+      participant.reliable.expire(now);
       participant.measure(now);
       const reason = participant.goneReason(now);
       if (reason) this.remove(participant.id, reason);
@@ -352,6 +366,7 @@ export class Room {
   remove(id: string, reason: MediaCloseReason): boolean {
     const participant = this.#participants.get(id);
     if (!participant) return false;
+    this.data.forget(participant, reason);
     participant.publisher.close();
     participant.subscriber.close();
     this.#participants.delete(id);
@@ -368,12 +383,11 @@ export class Room {
     this.#deps.emit({ type: 'room.closed', data: { room: this.id, reason } });
   }
 
-  snapshot(isBrief = false): MediaRoomSnapshot {
-    const now = this.#deps.clock.now();
+  snapshot(options: SnapshotOptions = {}): MediaRoomSnapshot {
     return {
       room: this.id,
       openedAt: new Date(this.openedAt).toISOString(),
-      participants: [...this.#participants.values()].map((participant) => participant.snapshot(now, isBrief)),
+      participants: this.#participants.snapshots(this.#deps.clock.now(), options),
     };
   }
 }

@@ -19,6 +19,10 @@ export class SkippedNumbers {
     this.#numbers.push(number);
   }
 
+  has(number: number): boolean {
+    return this.#numbers.includes(number);
+  }
+
   get last(): number | undefined {
     return this.#numbers.at(-1);
   }

@@ -18,6 +18,8 @@ export interface SubscriberDeps {
   newTransport(hasData: boolean, listener: PeerTransportListener): PeerTransport;
   candidates(): string[];
   permissions(): MediaPermissions;
+  /** Of the room: many come and go. */
+  isLarge(): boolean;
   isAdaptive: boolean;
   /** Videos at once; as many as there are, unless it is said. */
   maxVisible?: number | undefined;
@@ -49,7 +51,8 @@ export class Subscriber {
       takeSsrc: () => this.#takeSsrc(),
       newSubscription: (...args) => this.#newSubscription(...args),
     };
-    this.#negotiation = new NodeOffers({ ...this.#host, sendOffer: deps.events.offer });
+    const { clock, isLarge } = deps;
+    this.#negotiation = new NodeOffers({ ...this.#host, now: clock.now, isLarge, sendOffer: deps.events.offer });
     this.#downlink = new Downlink({ ...deps, slots: () => this.#negotiation.slots });
   }
 
@@ -127,7 +130,7 @@ export class Subscriber {
       redPayloadType: codecs.find(({ name }) => name === 'red')?.pt,
       rtxPayloadType: main?.rtx,
     };
-    const outlet = this.#downlink.outlet(extensions && extensionTable(extensions));
+    const outlet = this.#downlink.outlet(publication.kind, extensions && extensionTable(extensions));
     const subscription = new Subscription(publication, ids, outlet, this.#deps.random);
     subscription.isUndecodable = main === undefined;
     return subscription;
@@ -163,6 +166,12 @@ export class Subscriber {
   /** Repeats the offer that awaits an answer, for a signaling socket that may have lost it. */
   repeatOffer(): void {
     if (this.#negotiation instanceof NodeOffers) this.#negotiation.repeat();
+  }
+
+  /** Every 20 ms. */
+  tick(now: number): void {
+    this.#downlink.tick(now);
+    if (this.#negotiation instanceof NodeOffers) this.#negotiation.tick();
   }
 
   /** Twice a second. */

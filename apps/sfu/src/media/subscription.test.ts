@@ -293,6 +293,25 @@ test('[MED-52] frames above the wished rate are left out without a gap in any nu
   );
 });
 
+test('[MED-118] what comes late of a frame that was left out gives its number and nothing else, and is not repeated', () => {
+  const { subscription, sent, feed } = rig();
+  subscription.setTarget(0);
+  subscription.setTemporalLimit(0);
+  for (const [frameIndex, packetIndex] of [
+    [0, 0],
+    [0, 1],
+    [1, 1],
+    [4, 0],
+  ] as const)
+    feed(0, layered(frameIndex, packetIndex), frameIndex * 33);
+  feed(0, layered(1, 0), 150);
+  const [, second, third, late] = sent;
+  assert.ok(second && third && late);
+  assert.equal(third.sequence - second.sequence, 6, 'what was lost leaves its gap');
+  assert.deepEqual([late.sequence, late.payload], [second.sequence + 1, []]);
+  assert.equal(subscription.resend([late.sequence], true, 400, unbounded), 0);
+});
+
 test('[MED-52] a late packet keeps its place between frames that were left out, and is repeated under it', () => {
   const { subscription, sent, feed } = rig();
   subscription.setTarget(0);
@@ -340,12 +359,21 @@ test('[MED-82] nothing is repeated again before most of a round trip, nor beyond
   assert.deepEqual(again, [1, 0, 0, 1]);
 
   const budget = new PathBudget();
-  budget.refill(0, 1000);
   const all = sent.slice(0, 20).map(({ sequence }) => sequence);
   const bytes = 200_000 / 8 / 4;
-  assert.ok(budget.take(bytes - 60));
+  assert.ok(budget.take(bytes - 60, 2000));
   const few = subscription.resend(all, true, 2000, budget);
   assert.ok(few > 0 && few < 20, `${few} repeated`);
-  budget.refill(8_000_000, 3000);
+  budget.estimate(8_000_000);
   assert.equal(subscription.resend(all, true, 4000, budget), 20);
+});
+
+test('[MED-116] a repeat that waits for its turn is not repeated again before it can have arrived', () => {
+  const { subscription, sent, feed } = rig();
+  subscription.setTarget(0);
+  feed(0, frame(10, 0, 5, true), 0);
+  const [first] = sent;
+  assert.ok(first);
+  const at = (ms: number, delayMs = 0) => subscription.resend([first.sequence], true, ms, unbounded, delayMs);
+  assert.deepEqual([at(100, 150), at(200), at(279), at(282)], [1, 0, 0, 1]);
 });

@@ -177,15 +177,20 @@ export class Subscription {
     if (packet.vp8) this.#stampVp8(packet.vp8, template, packet.payloadStart);
     if (packet.svc) this.#markEnd(packet, packet.svc);
     this.#count(sequence, timestamp, packet.now);
-    this.#retransmission?.record(sequence, packet.sequence, packet.layer, timestamp, this.#pictureId, this.#tl0);
+    const isStray = (packet.svc ? this.#svc : this.#filter)?.isStray === true;
+    if (!isStray)
+      this.#retransmission?.record(sequence, packet.sequence, packet.layer, timestamp, this.#pictureId, this.#tl0);
     const isRed = packet.plain !== undefined && !isPlain;
     const payloadType = isRed ? (this.ids.redPayloadType ?? 0) : this.ids.payloadType;
-    const bytes = (packet.svc && this.#describe(template, packet.svc)) ?? template.packet;
+    const bytes = isStray ? withoutPayload(template) : this.#bytesOf(packet, template);
     stamp(bytes, payloadType, sequence, timestamp, this.ids.ssrc);
     this.packets += 1;
     this.octets += bytes.length;
     this.#outlet.rtp(bytes, packet.now);
   }
+
+  #bytesOf = ({ svc }: ForwardedPacket, template: PacketTemplate): Buffer =>
+    (svc && this.#describe(template, svc)) ?? template.packet;
 
   #precedesSwitch(sequence: number): boolean {
     const ahead = sequenceDistance(this.#floor, sequence);
@@ -208,7 +213,12 @@ export class Subscription {
       if (!packet.startsKeyFrame) return false;
       svc.start(packet, place);
       this.#switch(packet);
-    } else if (this.#precedesSwitch(packet.sequence) || !svc.takes(packet, place)) return false;
+    } else {
+      if (this.#precedesSwitch(packet.sequence)) return false;
+      const isTaken = svc.takes(packet, place);
+      if (svc.isStranded) this.#track.requestKeyFrame(this.#target);
+      if (!isTaken) return false;
+    }
     this.#current = svc.isSettled ? this.#target : svc.spatial;
     return true;
   }
@@ -291,9 +301,9 @@ export class Subscription {
     }
   }
 
-  /** Repeats what the subscriber missed; how many packets. */
-  resend(sequences: readonly number[], isVp8: boolean, now: number, budget: ResendBudget): number {
-    return this.#retransmission?.resend(sequences, isVp8, now, this.statistics.rttMs ?? 0, budget) ?? 0;
+  /** Repeats what the subscriber missed; how many packets. They leave `delayMs` later. */
+  resend(sequences: readonly number[], isVp8: boolean, now: number, budget: ResendBudget, delayMs = 0): number {
+    return this.#retransmission?.resend(sequences, isVp8, now, this.statistics.rttMs ?? 0, budget, delayMs) ?? 0;
   }
 
   /** One packet of padding, which probes whether the path carries more; its bytes, 0 when none can be sent. */
@@ -316,3 +326,6 @@ export class Subscription {
     return loss;
   }
 }
+
+/** A receiver takes its number for received. A lone packet of a frame would keep it from decoding those that it has. */
+const withoutPayload = ({ packet, payloadStart }: PacketTemplate): Buffer => packet.subarray(0, payloadStart);

@@ -5,6 +5,8 @@ import { extensionLength, findExtension, RTP_HEADER_BYTES, type RtpView, toAbsSe
 const BYTES_MAX = 2048;
 const ABS_SEND_TIME_AT = RTP_HEADER_BYTES + 4;
 const TRANSPORT_NUMBER_AT = ABS_SEND_TIME_AT + 4;
+/** The time itself, where heads are of two bytes. */
+const WIDE_SEND_TIME_AT = TRANSPORT_NUMBER_AT + 5;
 
 /** Extensions that go on as they came, with the id we gave them; all have ids under 15. */
 const PASSED = ['audioLevel', 'orientation', 'playoutDelay'] as const;
@@ -64,7 +66,7 @@ export class PacketTemplate {
     const bytes = this.#bytes;
     bytes.writeUInt16BE(isWide ? TWO_BYTE_PROFILE : ONE_BYTE_PROFILE, RTP_HEADER_BYTES);
     if (isWide) bytes.fill(0, ABS_SEND_TIME_AT, TRANSPORT_NUMBER_AT);
-    const sendTimeHead = isWide ? TRANSPORT_NUMBER_AT + 3 : ABS_SEND_TIME_AT;
+    const sendTimeHead = isWide ? WIDE_SEND_TIME_AT - 2 : ABS_SEND_TIME_AT;
     const sendTimeAt = this.#writeHead(SENT_IDS.absSendTime ?? 0, 3, sendTimeHead, isWide);
     bytes.writeUIntBE(sendTime, sendTimeAt, 3);
     this.#writeHead(SENT_IDS.transportCc ?? 0, 2, isWide ? TRANSPORT_NUMBER_AT - 1 : TRANSPORT_NUMBER_AT, isWide);
@@ -135,6 +137,12 @@ export function stamp(packet: Buffer, payloadType: number, sequence: number, tim
 export function stampTransport(packet: Buffer, number: number): void {
   packet[TRANSPORT_NUMBER_AT + 1] = number >> 8;
   packet[TRANSPORT_NUMBER_AT + 2] = number & 0xff;
+}
+
+/** Writes when a packet that had to wait leaves; everything else of it stays. */
+export function stampSendTime(packet: Buffer, nowMs: number): void {
+  const isWide = packet.readUInt16BE(RTP_HEADER_BYTES) === TWO_BYTE_PROFILE;
+  packet.writeUIntBE(toAbsSendTime(nowMs), isWide ? WIDE_SEND_TIME_AT : ABS_SEND_TIME_AT + 1, 3);
 }
 
 /** Our extension id to the client's; 0 for what it does not have. */

@@ -10,6 +10,8 @@ const SEQUENCE_BITS = 16;
 export class TemporalFilter {
   /** Highest temporal layer wanted. */
   limit: number;
+  /** The last packet came late and is of a frame that was dropped: all that is wanted of it is its number. */
+  isStray = false;
   /** Highest temporal layer that goes out now: it rises only where the stream allows it. */
   #current = EVERY_FRAME;
   /** Newest packet and its frame, as the publisher numbers them, and whether that frame is dropped. */
@@ -39,7 +41,9 @@ export class TemporalFilter {
   /** Whether the packet is of a dropped frame; the next packet then takes its numbers. */
   drops({ sequence, timestamp, vp8, temporal, startsKeyFrame }: ForwardedPacket): boolean {
     // A late packet fills a gap that the subscriber has seen already.
-    if (sequenceDistance(this.#newest, sequence) <= 0) return false;
+    const isLate = sequenceDistance(this.#newest, sequence) <= 0;
+    this.isStray = isLate && (temporal.layer > this.#current || this.#wasDropped(vp8));
+    if (isLate) return false;
     this.#newest = sequence;
     if (timestamp !== this.#frame) {
       this.#frame = timestamp;
@@ -50,6 +54,9 @@ export class TemporalFilter {
     if (vp8 && vp8.pictureIdAt > 0) this.#dropPicture(vp8);
     return true;
   }
+
+  #wasDropped = (vp8: Vp8Descriptor | undefined): boolean =>
+    vp8 !== undefined && vp8.pictureIdAt > 0 && this.#droppedPictures?.has(vp8.pictureId) === true;
 
   #dropPicture({ pictureId, pictureIdBits }: Vp8Descriptor): void {
     this.#droppedPictures ??= new SkippedNumbers(pictureIdBits);

@@ -84,6 +84,13 @@ export class Uplink {
     for (const [ssrc, stream] of this.#streams) if (stream.publication === publication) this.#streams.delete(ssrc);
   }
 
+  /** Its layers have other indexes. */
+  reorder(publication: Publication): void {
+    for (const stream of this.#streams.values())
+      if (stream.publication === publication)
+        stream.layer = publication.layers.findIndex(({ upstream }) => upstream === stream.upstream);
+  }
+
   /** RTP or RTCP of the publisher. */
   onPacket(buffer: Buffer): void {
     const now = this.#deps.clock.now();

@@ -26,6 +26,42 @@ test('[MED-15] what is missing is asked for, again after a while, and not once i
   assert.ok(upstream.hasGivenUp);
 });
 
+/** Loses each tenth packet of a source that repeats what is requested after a round trip; requests for each of them. */
+function requestsOver(rttMs: number, { losesRepeats = false, knownRttMs = 0 } = {}): number[] {
+  const upstream = new Upstream(1, 90_000, true);
+  const requests: number[] = [];
+  const repeats: { sequence: number; at: number }[] = [];
+  for (let now = 0; now < 4000; now += 5) {
+    const sequence = now / 5;
+    if (sequence % 10 !== 9) give(upstream, sequence, now);
+    while ((repeats[0]?.at ?? now + 1) <= now) give(upstream, repeats.shift()?.sequence ?? 0, now);
+    if (now % 20 !== 0 && !upstream.hasGap) continue;
+    for (const wanted of upstream.takeNacks(now, knownRttMs)) {
+      const index = Math.floor(wanted / 10);
+      const count = (requests[index] ?? 0) + 1;
+      requests[index] = count;
+      // Of each fourth packet the first repeat is lost too.
+      if (!losesRepeats || index % 4 > 0 || count > 1) repeats.push({ sequence: wanted, at: now + rttMs });
+    }
+  }
+  return requests;
+}
+
+test('[MED-103] a lost packet is requested again only when its repeat should have come', () => {
+  const learnt = requestsOver(250);
+  assert.ok((learnt[0] ?? 0) > 1, 'the first ones, before it is known how long a repeat takes');
+  assert.deepEqual(new Set(learnt.slice(10, 70)), new Set([1]));
+  assert.deepEqual(
+    new Set(requestsOver(250, { knownRttMs: 250 }).slice(0, 70)),
+    new Set([1]),
+    'on a pipe from the first',
+  );
+  const lossy = requestsOver(100, { losesRepeats: true }).slice(20, 60);
+  const expected = lossy.map((_, index) => (index % 4 > 0 ? 1 : 2));
+  assert.deepEqual(lossy, expected, 'a lost repeat is requested again');
+  assert.deepEqual(new Set(requestsOver(10).slice(1, 70)), new Set([1]));
+});
+
 test('[MED-15] the cache gives back the last packets by number and nothing else', () => {
   fc.assert(
     fc.property(fc.nat(65_535), fc.integer({ min: 1, max: 1500 }), (start, count) => {

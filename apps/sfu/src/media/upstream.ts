@@ -5,9 +5,12 @@ import { middleNtp, type ReceptionReport, type SenderReport } from './rtcp.ts';
 import { type RtpView, sequenceDistance, timestampDistance } from './rtp.ts';
 
 const CACHE_PACKETS = 512;
-/** Wait before the second request for a packet; each further wait is longer by half. */
+/** Wait before the second request for a packet at least; each further wait is longer by half. */
 const NACK_RETRY_MS = 30;
 const NACK_BACKOFF = 1.5;
+/** Of the time that a repeat takes: what is requested again sooner is on its way already. */
+const NACK_REPEAT_SHARE = 1.25;
+const REPEAT_SMOOTHING = 1 / 8;
 /** A wider gap is a restart of the stream, not loss: requesting all of it would only add congestion. */
 const GAP_MAX = 300;
 /** Packets further behind than this are no reordering (RFC 3550 A.1). */
@@ -46,6 +49,8 @@ export class Upstream {
   #expectedOnPath = 0;
   #missedOnPath = 0;
   readonly #missing = new Map<number, Missing>();
+  /** From the first request of a packet until it comes: the round trip, and what the sender takes beside it. */
+  #repeatMs = 0;
   lastSenderReport: (SenderReport & { at: number }) | undefined;
 
   constructor(ssrc: number, clockRate: number, hasCache: boolean) {
@@ -68,7 +73,7 @@ export class Upstream {
     if (!this.#isStarted) this.#start(view, now);
     else {
       const ahead = sequenceDistance(this.#highest, sequence);
-      if (ahead <= 0 && !this.#takeLate(sequence, ahead)) return this.#takeRestart(view, ahead, now);
+      if (ahead <= 0 && !this.#takeLate(sequence, ahead, now)) return this.#takeRestart(view, ahead, now);
       if (ahead > 0) this.#advance(view, ahead, now);
       this.hasGap = ahead > 1;
       this.#received += 1;
@@ -106,9 +111,15 @@ export class Upstream {
     return true;
   }
 
-  #takeLate(sequence: number, ahead: number): boolean {
+  #takeLate(sequence: number, ahead: number, now: number): boolean {
     if (this.cache === undefined) return ahead > -100 && ahead < 0;
-    if (this.#missing.delete(sequence)) return true;
+    const missing = this.#missing.get(sequence);
+    if (missing) {
+      this.#missing.delete(sequence);
+      const tookMs = now - missing.since;
+      this.#repeatMs += (tookMs - this.#repeatMs) * (this.#repeatMs === 0 ? 1 : REPEAT_SMOOTHING);
+      return true;
+    }
     return ahead > -GAP_MAX && this.cache.get(sequence) === undefined;
   }
 
@@ -154,16 +165,17 @@ export class Upstream {
     return this.#missing.size > 0;
   }
 
-  /** Sequence numbers to request now; each is requested a few times, then dropped. */
-  takeNacks(now: number): number[] {
+  /** Sequence numbers to request now; each is requested a few times, then dropped. `rttMs`: of the path, if it is known. */
+  takeNacks(now: number, rttMs = 0): number[] {
     const due: number[] = [];
+    const repeatMs = Math.max(rttMs, this.#repeatMs) * NACK_REPEAT_SHARE;
     if (now - this.rate.lastMediaAt > NACK_AGE_MS_MAX) this.#missing.clear();
     for (const [sequence, missing] of this.#missing) {
       if (now - missing.since > NACK_AGE_MS_MAX) {
         this.#missing.delete(sequence);
         this.hasGivenUp = true;
       } else if (now >= missing.dueAt) {
-        missing.dueAt = now + missing.waitMs;
+        missing.dueAt = now + Math.max(missing.waitMs, repeatMs);
         missing.waitMs *= NACK_BACKOFF;
         due.push(sequence);
       }

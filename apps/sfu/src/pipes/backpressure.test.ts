@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { DATA_FLOW } from '@parley/media-description';
+import { FallbackBudget } from '../media/data-budget.ts';
+import { DataRelay } from '../media/data-relay.ts';
 import type { DataSender } from '../media/other-legs.ts';
 import type { Participant } from '../media/participant.ts';
 import { Legs } from './legs.ts';
@@ -15,7 +18,7 @@ function newMember(id: string, identity = id) {
   return { id, identity, isPlain: false, permissions, publications: new Map() };
 }
 
-function newRoom(members: ReturnType<typeof newMember>[]): LeggedRoom {
+function newRoom(members: ReturnType<typeof newMember>[], flow: unknown[] = []): LeggedRoom {
   return {
     id: 'room',
     participants: new Map(members.map((member) => [member.id, member])),
@@ -24,6 +27,7 @@ function newRoom(members: ReturnType<typeof newMember>[]): LeggedRoom {
     withdrawTrack() {},
     changeEncoding() {},
     deliver() {},
+    onDataFlow: (sender, _, state) => void flow.push([sender, state]),
   };
 }
 
@@ -42,7 +46,8 @@ async function stage() {
     close() {},
   } as unknown as PipeSocket;
   const legs = [new Legs(socket, clock), new Legs(socket, clock)] as const;
-  const here = newRoom([newMember('ps_ada')]);
+  const flow: unknown[] = [];
+  const here = newRoom([newMember('ps_ada')], flow);
   const rooms = [legs[0].forRoom(here), legs[1].forRoom(newRoom([newMember('ps_bob')]))] as const;
   legs.forEach((one, index) => {
     const settings: PipeSettings = {
@@ -63,28 +68,30 @@ async function stage() {
   };
   const knownThere = () => [...rooms[1].owners()].map(({ id }) => id);
   await until(() => knownThere().length === 1 && [...rooms[0].owners()].length === 1);
-  const ada: DataSender = { ...newMember('ps_ada'), fallbackSent: undefined as never };
+  const [ada, bob] = ['ps_ada', 'ps_bob'].map(
+    (id): DataSender => ({ ...newMember(id), fallbackSent: new FallbackBudget(10) }),
+  ) as [DataSender, DataSender];
   const sendData = () => rooms[0].sendData(ada, 'reliable', {}, Buffer.alloc(MEGABYTE / 2));
   const fill = (): void => {
     path.isUp = false;
-    while (sendData() > 0);
+    while (sendData().sent > 0);
     for (let index = 0; index < 6; index += 1) rooms[0].joined(newMember(`ps_${index}`, 'x'.repeat(MEGABYTE)));
   };
   const close = () => legs.forEach((one) => void one.close());
-  return { path, here, rooms, knownThere, sendData, fill, until, close };
+  return { clock, path, here, flow, rooms, ada, bob, knownThere, sendData, fill, until, close };
 }
 
 test('[PIPE-7] data has half of the queue of a pipe: who comes is told though no more data is taken', async () => {
   const { path, rooms, knownThere, sendData, until, close } = await stage();
   path.isUp = false;
   let sent = 0;
-  while (sendData() > 0) sent += 1;
+  while (sendData().sent > 0) sent += 1;
   assert.ok(sent > 0);
   // Not a member of the room, so that the state would not make up for it.
   rooms[0].joined(newMember('ps_cy', 'x'.repeat(3 * MEGABYTE)));
   path.isUp = true;
   await until(() => knownThere().includes('ps_cy'));
-  assert.equal(sendData(), 1, 'there is place again');
+  assert.deepEqual(sendData(), { sent: 1, refused: 0 }, 'there is place again');
   close();
 });
 
@@ -109,5 +116,55 @@ test('[PIPE-7] a room that ends while the queue is full ends in the other proces
   rooms[0].close();
   path.isUp = true;
   await until(() => knownThere().length === 0);
+  close();
+});
+
+test('[MED-102] a sender of another process is told to wait for a slow receiver of this one', async () => {
+  const { flow, rooms, until, close } = await stage();
+  rooms[1].tellDataFlow('ps_ada', DATA_FLOW.held);
+  rooms[1].tellDataFlow('ps_nobody', DATA_FLOW.held);
+  await until(() => flow.length > 0);
+  rooms[1].tellDataFlow('ps_ada', DATA_FLOW.open);
+  await until(() => flow.length > 1);
+  assert.deepEqual(flow, [
+    ['ps_ada', DATA_FLOW.held],
+    ['ps_ada', DATA_FLOW.open],
+  ]);
+  close();
+});
+
+test('[PIPE-45] what a pipe does not take of reliable data counts as dropped, and its sender is told', async () => {
+  const { clock, rooms, ada, fill, close } = await stage();
+  fill();
+  const told: number[] = [];
+  const transport = { sendData: (_: string, [, , state = -1]: Uint8Array) => told.push(state) };
+  // What the relay uses of a participant that only sends.
+  const participants = new Map([[ada.id, { ...ada, subscriber: { transport } } as unknown as Participant]]);
+  let dropped = 0;
+  const relay = new DataRelay({
+    ...{ room: 'room', participants, legs: rooms[0], clock },
+    emit() {},
+    onDropped: () => {
+      dropped += 1;
+    },
+  });
+  const head = { text: true };
+  const payload = Buffer.alloc(8000);
+  assert.deepEqual([relay.send(participants.get(ada.id), 'lossy', head, payload), dropped, told], [0, 1, []]);
+  assert.deepEqual([relay.send(participants.get(ada.id), 'reliable', head, payload), dropped], [0, 2]);
+  assert.deepEqual(told, [DATA_FLOW.missed]);
+  close();
+});
+
+test('[PIPE-45] that a sender of another process has missed receivers is said again until the pipe takes it', async () => {
+  const { path, flow, rooms, bob, until, close } = await stage();
+  path.isUp = false;
+  // From Bob's process to that of Ada, until not even a word finds place.
+  for (let bytes = MEGABYTE / 2; bytes >= 1; bytes /= 2)
+    while (rooms[1].sendData(bob, 'reliable', {}, Buffer.alloc(bytes)).sent > 0);
+  rooms[1].tellDataFlow('ps_ada', DATA_FLOW.missed);
+  path.isUp = true;
+  await until(() => flow.length > 0);
+  assert.deepEqual(flow, [['ps_ada', DATA_FLOW.missed]]);
   close();
 });

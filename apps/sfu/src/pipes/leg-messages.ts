@@ -1,4 +1,4 @@
-import type { DataChannelName, DataHead } from '@parley/media-description';
+import type { DataChannelName, DataFlowState, DataHead } from '@parley/media-description';
 import type { TrackDescription } from './remote-track.ts';
 
 /** What the processes of one room tell each other, in order and without loss. */
@@ -8,7 +8,7 @@ export type LegMessage = { room: string } & (
   | { is: 'participant.gone'; id: string }
   | { is: 'track'; owner: string; track: TrackDescription }
   | { is: 'track.gone'; id: string }
-  | { is: 'data'; from: string; channel: DataChannelName; head: DataHead; payload: string }
+  | { is: 'data'; from: string; channel: DataChannelName; head: DataHead; payload: string; flow?: LegDataFlow }
   | { is: 'unlink' }
 );
 
@@ -20,6 +20,12 @@ export interface LegState {
   tracks: { owner: string; track: TrackDescription }[];
   /** Of those tracks: in the codec for who cannot decode the first. Processes from before leave it out. */
   backups?: TrackDescription[];
+}
+
+/** For a sender of reliable data: in a message from nobody, which processes from before drop. */
+export interface LegDataFlow {
+  sender: string;
+  state: DataFlowState;
 }
 
 export interface LegParticipant {

@@ -22,6 +22,7 @@ const SILENT_MS = 1600;
 const SPENT_MAX = 100_000;
 
 export interface PipesLoad {
+  /** To processes that share a room with this one. */
   pipes: number;
   /** Tracks that go to other processes, once for each of them. */
   pipedTracks: number;
@@ -41,6 +42,8 @@ export class Legs {
   /** Told when another node falls silent on a pipe, and when it is heard again. */
   onSilence: (peer: string, isSilent: boolean) => void = () => {};
   #nextTrack = 1;
+  /** On pipes that are closed. */
+  #lostBefore = 0;
 
   /** `fleetSocket`: of pipes to other nodes; null where there are none. */
   constructor(socket: PipeSocket, clock: MediaClock, fleetSocket: PipeSocket | null = null) {
@@ -52,7 +55,7 @@ export class Legs {
   forRoom(room: LeggedRoom): RoomLegs {
     const numbers = {
       take: (publication: Publication, of: RoomLegs) => this.#number(publication, of),
-      release: (number: number) => void this.#published.delete(number),
+      release: (number: number) => this.#release(number),
     };
     const legs = new RoomLegs(room, numbers, () => void this.#rooms.delete(room.id));
     this.#rooms.set(room.id, legs);
@@ -64,6 +67,11 @@ export class Legs {
     this.#nextTrack += 1;
     this.#published.set(number, { publication, legs });
     return number;
+  }
+
+  #release(number: number): void {
+    this.#published.delete(number);
+    for (const peer of this.#peers.values()) peer.forgetTrack(number);
   }
 
   execute(order: PipeOrder): void {
@@ -105,6 +113,7 @@ export class Legs {
     this.#silent.delete(peer.name);
     for (const room of this.#rooms.values()) room.forbid(peer);
     peer.close();
+    this.#lostBefore += peer.stats.lostDatagrams;
   }
 
   /** Every 20 ms. */
@@ -120,7 +129,9 @@ export class Legs {
   }
 
   load(): PipesLoad {
-    const load: PipesLoad = { pipes: this.#peers.size, pipedTracks: 0, pipeDatagramsLost: 0 };
+    const sharing = new Set<PipePeer>();
+    for (const room of this.#rooms.values()) for (const peer of room.peers) sharing.add(peer);
+    const load: PipesLoad = { pipes: sharing.size, pipedTracks: 0, pipeDatagramsLost: this.#lostBefore };
     for (const peer of this.#peers.values()) {
       load.pipedTracks += peer.tapCount;
       load.pipeDatagramsLost += peer.stats.lostDatagrams;

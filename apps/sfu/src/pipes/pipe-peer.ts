@@ -1,4 +1,5 @@
 import type { MediaClock } from '../media/clock.ts';
+import { counters } from '../media/counters.ts';
 import type { Publication } from '../media/publication.ts';
 import type { SenderReport } from '../media/rtcp.ts';
 import type { LegMessage } from './leg-messages.ts';
@@ -23,6 +24,8 @@ export class PipePeer implements PipeListener {
   readonly #deps: PipePeerDeps;
   readonly #pipe: Pipe;
   readonly #taps = new Map<number, Tap>();
+  /** Of our tracks that went there, also when they do not now: the other process refuses a run that was before. */
+  readonly #runs = new Map<number, number[]>();
   readonly #remotes = new Map<number, RemoteTrack>();
   /** Rooms that are gone here, while the other process could not be told. */
   readonly #unlinks = new Set<string>();
@@ -95,7 +98,9 @@ export class PipePeer implements PipeListener {
   #tapOf(track: number, publication: Publication): Tap {
     const known = this.#taps.get(track);
     if (known) return known;
-    const tap = new Tap(publication, track, this.#pipe);
+    const runs = this.#runs.get(track) ?? [];
+    this.#runs.set(track, runs);
+    const tap = new Tap(publication, track, this.#pipe, runs);
     this.#taps.set(track, tap);
     return tap;
   }
@@ -105,14 +110,21 @@ export class PipePeer implements PipeListener {
     this.#taps.delete(track);
   }
 
+  /** The track has ended; no other gets its number. */
+  forgetTrack(track: number): void {
+    this.dropTap(track);
+    this.#runs.delete(track);
+  }
+
   keyFrame(track: number, layer: number, now: number): void {
     const publication = this.#taps.get(track)?.publication;
     publication?.requestKeyFrame(layer);
     publication?.flushKeyFrameRequests(now);
   }
 
-  nack(of: PipedLayer, sequences: readonly number[]): void {
-    this.#taps.get(of.track)?.resend(of, sequences);
+  nack(of: PipedLayer, sequences: readonly number[], now: number): void {
+    counters.pipeNacksIn += sequences.length;
+    this.#taps.get(of.track)?.resend(of, sequences, now);
   }
 
   message(bytes: Buffer): void {

@@ -3,6 +3,7 @@ import { createSocket } from 'node:dgram';
 import { test } from 'node:test';
 import { eventually } from '../../testkit/node.ts';
 import { systemClock } from '../media/clock.ts';
+import { DatagramWindow } from './datagram-window.ts';
 import { MessageStream } from './message-stream.ts';
 import { Pipe, type PipedLayer, type PipeListener, type PipeSettings } from './pipe.ts';
 import { PipeSocket } from './pipe-socket.ts';
@@ -90,6 +91,23 @@ test('[PIPE-3] messages arrive whole and in order over a path that loses, double
     if (now % 20 === 0) a.tick(now);
   }
   assert.deepEqual(got, sent);
+});
+
+test('[MED-104] a datagram counts as lost once it is far behind, and the count never falls', () => {
+  const window = new DatagramWindow();
+  const take = (from: number, to: number, missing: readonly number[] = []) => {
+    for (let number = from; number <= to; number += 1) if (!missing.includes(number)) window.accept(number);
+  };
+  take(40, 140, [50, 60, 70]);
+  assert.equal(window.lost, 0, 'they may still come, and what was before the first was not ours');
+  window.accept(60);
+  take(141, 400);
+  assert.equal(window.lost, 2);
+  window.accept(50);
+  assert.equal(window.lost, 2, 'it came too late');
+  window.accept(5000);
+  take(5001, 5200);
+  assert.equal(window.lost, 2 + 4599);
 });
 
 interface End {

@@ -1,6 +1,7 @@
 import type { MediaClock } from '../media/clock.ts';
 import { readRtcp, type SenderReport, writeSenderReport } from '../media/rtcp.ts';
 import { MessageStream } from './message-stream.ts';
+import { PipeCongestion } from './pipe-congestion.ts';
 import type { PipeSettings } from './pipe-settings.ts';
 import type { PipeSocket } from './pipe-socket.ts';
 import { type DatagramSeal, SEALED_BYTES, Seal } from './seal.ts';
@@ -21,7 +22,7 @@ export interface PipeListener {
   /** A bit for each layer that somebody there wants. */
   demand(track: number, layers: number, now: number): void;
   keyFrame(track: number, layer: number, now: number): void;
-  nack(of: PipedLayer, sequences: readonly number[]): void;
+  nack(of: PipedLayer, sequences: readonly number[], now: number): void;
   message(bytes: Buffer): void;
 }
 
@@ -32,7 +33,6 @@ export interface PipeStats {
   lostDatagrams: number;
   /** Not of the other end, or seen before. */
   refusedDatagrams: number;
-  rttMs: number | null;
 }
 
 const RTP = 1;
@@ -85,7 +85,10 @@ export class Pipe {
   heardAt: number;
   #received = 0;
   #refused = 0;
-  #rttMs: number | null = null;
+  /** As the last ping found it. */
+  rttMs: number | null = null;
+  /** Between processes of one machine only the processor can be short. */
+  readonly #congestion: PipeCongestion | undefined;
 
   constructor(settings: PipeSettings, socket: PipeSocket, clock: MediaClock, listener: PipeListener) {
     this.#settings = settings;
@@ -97,6 +100,7 @@ export class Pipe {
     const own = Buffer.from(secret, 'hex');
     this.#seal = others ? new Seal(own, end, others) : new Stamp(own, end);
     this.#isProven = betweenNodes === undefined;
+    if (betweenNodes) this.#congestion = new PipeCongestion();
     this.#payloadMax = settings.datagramBytes - SEALED_BYTES;
     this.#buffer = Buffer.alloc(this.#payloadMax);
     this.heardAt = clock.now();
@@ -112,9 +116,8 @@ export class Pipe {
     return {
       sentDatagrams: this.#seal.sent,
       receivedDatagrams: this.#received,
-      lostDatagrams: Math.max(0, this.#seal.highest - this.#received),
+      lostDatagrams: this.#seal.lost,
       refusedDatagrams: this.#refused,
-      rttMs: this.#rttMs,
     };
   }
 
@@ -153,6 +156,11 @@ export class Pipe {
   /** In order and without loss, as long as the pipe is open; false when too much waits already. */
   sendMessage(bytes: Buffer, isData = false): boolean {
     return !this.#isClosed && this.#messages.push(bytes, isData, this.#clock.now());
+  }
+
+  /** How many of the top layers of a track the path to us does not carry. */
+  get layersCut(): number {
+    return this.#congestion?.layersCut ?? 0;
   }
 
   get isCongested(): boolean {
@@ -264,7 +272,7 @@ export class Pipe {
       readRtcp(rest, { senderReport: (report) => this.#listener.senderReport(of, report, now) });
     else if (type === DEMAND) this.#listener.demand(of.track, of.layer, now);
     else if (type === KEY_FRAME) this.#listener.keyFrame(of.track, of.layer, now);
-    else if (type === NACK) this.#listener.nack(of, readSequences(rest));
+    else if (type === NACK) this.#listener.nack(of, readSequences(rest), now);
   }
 
   #onControl(type: number, body: Buffer, now: number): void {
@@ -273,12 +281,13 @@ export class Pipe {
     if (type === CHUNK) this.#messages.onChunk(number, body.subarray(4));
     else if (type === ACK) this.#messages.onAck(number, now);
     else if (type === PING) this.#writeNumber(PONG, number);
-    else if (type === PONG) this.#rttMs = (Math.floor(now) - number) >>> 0;
+    else if (type === PONG) this.rttMs = (Math.floor(now) - number) >>> 0;
   }
 
   /** Every 20 ms. */
   tick(now: number): void {
     this.#messages.tick(now);
+    this.#congestion?.measure({ ...this.stats, rttMs: this.rttMs }, now);
     if (now - this.#pingedAt < this.#pingMs()) return;
     this.#pingedAt = now;
     this.#pings += 1;

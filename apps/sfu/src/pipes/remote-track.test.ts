@@ -4,14 +4,16 @@ import { startUdpProxy } from '../../../../e2e/udp-proxy.ts';
 import { eventually } from '../../testkit/node.ts';
 import { rtpPacket, vp8Payload } from '../../testkit/packets.ts';
 import { SvcSource } from '../../testkit/svc.ts';
+import { counters } from '../media/counters.ts';
 import type { TrackOwner } from '../media/other-legs.ts';
 import { Publication } from '../media/publication.ts';
 import { newRtpView, readRtp } from '../media/rtp.ts';
 import { Subscription } from '../media/subscription.ts';
 import { Legs } from './legs.ts';
-import type { PipeSettings } from './pipe.ts';
+import { Pipe, type PipeSettings } from './pipe.ts';
 import { PipeSocket } from './pipe-socket.ts';
 import type { LeggedRoom, RoomLegs } from './room-legs.ts';
+import { Tap } from './tap.ts';
 
 const HOST = '127.0.0.1';
 const permissions = {
@@ -60,7 +62,7 @@ function newSvcCamera(requests: number[]): Publication {
 }
 
 /** Two processes' worth of legs in this one, with one room, and a network between them that can be made bad. */
-async function openLegs(newTrack = newCamera) {
+async function openLegs(newTrack = newCamera, path: Pick<PipeSettings, 'betweenNodes'> = {}) {
   const clock = { time: 1000, now: () => clock.time, wall: () => clock.time };
   const fail = (error: unknown): never => {
     throw error;
@@ -86,9 +88,12 @@ async function openLegs(newTrack = newCamera) {
       withdrawTrack: (publication) => void offered.splice(offered.indexOf(publication), 1),
       changeEncoding() {},
       deliver() {},
+      onDataFlow() {},
     };
   };
-  const legs = sockets.map((socket) => new Legs(socket, clock));
+  const open = async (socket: PipeSocket): Promise<Legs> =>
+    path.betweenNodes ? new Legs(await PipeSocket.open(HOST, fail), clock, socket) : new Legs(socket, clock);
+  const legs = [await open(sockets[0]), await open(sockets[1])];
   const rooms = legs.map((one, index) => one.forRoom(newRoom(index === 0 ? [camera] : [])));
   legs.forEach((one, index) => {
     const other = 1 - index;
@@ -100,6 +105,7 @@ async function openLegs(newTrack = newCamera) {
       secret: '00'.repeat(32),
       end: index === 0 ? 'a' : 'b',
       datagramBytes: 1400,
+      ...path,
     };
     one.execute({ order: 'open', peer: String(other), settings });
     one.execute({ order: 'link', peer: String(other), room: 'room' });
@@ -131,9 +137,18 @@ function subscribe(publication: Publication, layer: number) {
 }
 
 const view = newRtpView();
+/** Fills a datagram: no two packets share one. */
+const LARGE = Array.from({ length: 1200 }, () => 1);
 
-function give(camera: Publication, layer: number, sequence: number, isKey: boolean, now: number): void {
-  const payload = vp8Payload(sequence, sequence, isKey);
+function give(
+  camera: Publication,
+  layer: number,
+  sequence: number,
+  isKey: boolean,
+  now: number,
+  body: number[] = [1, 2, 3],
+): void {
+  const payload = vp8Payload(sequence & 0x7fff, sequence, isKey, body);
   readRtp(rtpPacket({ sequence, timestamp: sequence * 3000, ssrc: 100 + layer, payload }), view);
   camera.receive(view, layer, now);
 }
@@ -182,6 +197,40 @@ test('[PIPE-5] what a pipe loses is repeated from the history of the process tha
   await eventually(() => new Set(got).size === 102, 'packets are missing');
 });
 
+test('[PIPE-44] on a path between nodes that loses, the layer below goes over the pipe, and the one above again later', async () => {
+  const { clock, camera, remote, proxies } = await openLegs(newCamera, { betweenNodes: { otherSecrets: [] } });
+  const { got, subscription } = subscribe(remote, 2);
+  let sequence = 0;
+  const show = (): void => {
+    for (let packet = 0; packet < 20; packet += 1) {
+      sequence += 1;
+      for (const layer of [0, 1, 2]) give(camera, layer, sequence, true, clock.now(), LARGE);
+    }
+  };
+  const canServe = () => [0, 1, 2].map((layer) => remote.canServe(layer, clock.now()));
+  const shows = (until: () => boolean, what: string) =>
+    eventually(
+      () => {
+        show();
+        return until();
+      },
+      what,
+      30_000,
+    );
+  await shows(() => got.length > 200, 'the top layer does not come');
+  assert.deepEqual(canServe(), [true, true, true]);
+
+  proxies[1].up.loss = 0.3;
+  await shows(() => canServe()[2] === false, 'the pipe goes on losing');
+  proxies[1].up.loss = 0;
+  assert.deepEqual(canServe(), [true, true, false], 'one layer at a time');
+  subscription.setTarget(1);
+  await shows(() => subscription.current === 1, 'the layer below does not come');
+  await shows(() => canServe()[2] === true, 'the top layer stays away');
+  subscription.setTarget(2);
+  await shows(() => subscription.current === 2, 'the top layer does not come again');
+});
+
 test('[PIPE-6] mute, another transport and the end of a track are known in the other process', async () => {
   const { camera, remote, offered, room, legs } = await openLegs();
   camera.isMuted = true;
@@ -223,4 +272,116 @@ test('[PIPE-8] spatial layers of one stream are one stream on a pipe, and each s
   };
   await eventually(() => wanted()[2] === false, 'the publisher sends on what nobody wants');
   assert.deepEqual(wanted(), [true, true, false]);
+});
+
+/** A subscriber of the remote camera; `shows` sends it a layer until it comes. */
+async function watch() {
+  const legs = await openLegs();
+  const { clock, camera, remote } = legs;
+  for (const layer of [0, 1]) give(camera, layer, 1, true, clock.now());
+  const { got, subscription } = subscribe(remote, 0);
+  const sent = { sequence: 10 };
+  const shows = async (layer: number): Promise<void> => {
+    subscription.setTarget(layer);
+    const before = got.length;
+    await eventually(() => {
+      // Again and again: the demand for the layer may not be there yet.
+      sent.sequence += 1;
+      give(camera, layer, sent.sequence, true, clock.now());
+      return got.length > before;
+    }, `layer ${layer} stays black`);
+    // So that the other layer is not wanted any more.
+    clock.time += 4000;
+    await eventually(() => remote.layers[1 - layer]?.isEnabled === false, 'both layers are wanted');
+  };
+  for (const layer of [0, 1, 0, 1, 0]) await shows(layer);
+  return { ...legs, subscription, sent, shows };
+}
+
+test('[PIPE-41] a track that nobody wanted for a while comes again, and what was sent meanwhile is no loss', async () => {
+  const { remote, legs, subscription, sent, shows } = await watch();
+  remote.unsubscribe(subscription);
+  await eventually(() => legs[0]?.load().pipedTracks === 0, 'the track is sent on though nobody wants it');
+  remote.subscribe(subscription);
+  sent.sequence += 40;
+  await shows(0);
+  assert.equal(remote.layers[0]?.upstream?.hasMissing, false);
+});
+
+test('[PIPE-41] a track whose demand was not heard for longer than it holds comes again', async () => {
+  const { remote, legs, proxies, sent, shows } = await watch();
+  proxies[0].up.loss = 1;
+  await eventually(() => legs[0]?.load().pipedTracks === 0, 'the track is sent on though nobody asks for it');
+  proxies[0].up.loss = 0;
+  sent.sequence += 40;
+  await shows(0);
+  assert.equal(remote.layers[0]?.upstream?.hasMissing, false);
+});
+
+test('[MED-104] pipes are those to processes that share a room, and what one lost counts after its end', async () => {
+  const { clock, camera, requests, remote, proxies, legs } = await openLegs();
+  const nacksBefore = counters.pipeNacksOut;
+  give(camera, 0, 1, true, clock.now());
+  const { got } = subscribe(remote, 0);
+  await eventually(() => requests.length > 0, 'no keyframe was asked for');
+  give(camera, 0, 2, true, clock.now());
+  await eventually(() => got.length > 0, 'nothing comes');
+  let sequence = 2;
+  const giveMore = async (count: number): Promise<void> => {
+    for (const until = sequence + count; sequence < until; ) {
+      sequence += 1;
+      give(camera, 0, sequence, false, clock.now(), LARGE);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  proxies[1].up.loss = 0.5;
+  await giveMore(40);
+  proxies[1].up.loss = 0;
+  const lost = () => legs[1]?.load().pipeDatagramsLost ?? 0;
+  await eventually(async () => {
+    // Until those that were lost are far behind.
+    await giveMore(50);
+    return lost() > 0;
+  }, 'nothing counts as lost');
+  assert.ok(counters.pipeNacksOut > nacksBefore);
+  assert.deepEqual([legs[0]?.load().pipes, legs[1]?.load().pipes], [1, 1]);
+  const before = lost();
+  legs[1]?.execute({ order: 'unlink', peer: '0', room: 'room' });
+  assert.equal(legs[1]?.load().pipes, 0, 'the pipe is there, and no room over it');
+  legs[1]?.execute({ order: 'close', peer: '0' });
+  assert.ok(lost() >= before);
+});
+
+test('[PIPE-43] repeats on a pipe are bounded by what the track sends there', async () => {
+  const socket = await PipeSocket.open(HOST, () => {});
+  opened.push(() => socket.close());
+  const settings = { id: 1, peerId: 2, host: HOST, port: socket.port, secret: '11'.repeat(32), end: 'a' as const };
+  const ignore = () => {};
+  const listener = {
+    rtp: ignore,
+    senderReport: ignore,
+    demand: ignore,
+    keyFrame: ignore,
+    nack: ignore,
+    message: ignore,
+  };
+  const clock = { now: () => 1000, wall: () => 1000 };
+  const pipe = new Pipe({ ...settings, datagramBytes: 1400 }, socket, clock, listener);
+  opened.push(() => pipe.close());
+  const camera = newCamera([]);
+  const tap = new Tap(camera, 1, pipe, []);
+  tap.demand(1, 1000);
+  for (let sequence = 1; sequence <= 300; sequence += 1) {
+    const payload = new Uint8Array(1000);
+    readRtp(rtpPacket({ sequence, timestamp: sequence * 3000, ssrc: 100, payload }), view);
+    camera.receive(view, 0, 1000);
+  }
+  const all = Array.from({ length: 300 }, (_, index) => index + 1);
+  const repeated = (now: number): number => {
+    const before = counters.pipeResent;
+    tap.resend({ track: 1, layer: 0, run: 1 }, all, now);
+    return counters.pipeResent - before;
+  };
+  // A quarter of 200 kb/s at least, of which a second is saved up.
+  assert.deepEqual([repeated(1000), repeated(1001), repeated(3000)], [6, 0, 6]);
 });

@@ -1,6 +1,7 @@
 import type { MediaTrackRequest } from '@parley/contract/media-control';
 import type { Extensions } from '@parley/media-description';
 import type { Encoding } from '../media/codecs.ts';
+import { counters } from '../media/counters.ts';
 import { Publication } from '../media/publication.ts';
 import type { SenderReport } from '../media/rtcp.ts';
 import { newRtpView, readRtp } from '../media/rtp.ts';
@@ -48,7 +49,7 @@ export class RemoteTrack {
       encoding: { codec: encoding.codec, red: encoding.red },
       startsOff: true,
       events: {
-        keyFrameNeeded: (ssrc) => this.#requestKeyFrame(ssrc),
+        keyFrameNeeded: (_, layer) => this.#pipe.sendKeyFrameRequest(number, layer),
         // Where it is published they are known already.
         started: () => {},
         audioLevel: () => {},
@@ -94,16 +95,12 @@ export class RemoteTrack {
     if (this.#feeds[layer]?.run === run) this.publication.onSenderReport(report, layer, now);
   }
 
-  #requestKeyFrame(ssrc: number): void {
-    const layer = this.#feeds.findIndex((feed) => feed?.upstream.ssrc === ssrc);
-    if (layer >= 0) this.#pipe.sendKeyFrameRequest(this.number, layer);
-  }
-
   #sendNack(layer: number, { run, upstream }: Feed, now: number): void {
     upstream.hasGap = false;
-    const sequences = upstream.takeNacks(now);
+    const sequences = upstream.takeNacks(now, this.#pipe.rttMs ?? 0);
     if (upstream.hasGivenUp) this.publication.requestKeyFrame(layer);
     upstream.hasGivenUp = false;
+    counters.pipeNacksOut += sequences.length;
     if (sequences.length > 0) this.#pipe.sendNack({ track: this.number, layer, run }, sequences);
   }
 
@@ -120,9 +117,13 @@ export class RemoteTrack {
   #wantedLayers(now: number): number {
     const { publication } = this;
     if (publication.kind === 'audio') return publication.subscriptions.length > 0 ? 1 : 0;
+    if (publication.isSimulcast)
+      publication.ceiling = Math.max(0, publication.layers.length - 1 - this.#pipe.layersCut);
     publication.takeDemand(now);
+    const wanted = publication.layers.map(({ isEnabled }, layer) => (isEnabled ? layer : -1)).filter((at) => at >= 0);
     const backup = publication.lacksBackup ? BACKUP_BIT : 0;
-    return publication.layers.reduce((bits, { isEnabled }, layer) => bits | (isEnabled ? 1 << layer : 0), backup);
+    // In place of a layer that does not fit: who gets that one goes down as soon as the other is there.
+    return wanted.reduce((bits, layer) => bits | (1 << Math.min(layer, publication.ceiling)), backup);
   }
 
   /** Every 20 ms. */

@@ -1,6 +1,6 @@
-import type { DataChannelName, DataHead } from '@parley/media-description';
+import { DATA_FLOW, type DataChannelName, type DataFlowState, type DataHead } from '@parley/media-description';
 import { FallbackBudget } from '../media/data-budget.ts';
-import type { DataSender, OtherLegs, TrackOwner } from '../media/other-legs.ts';
+import type { DataSender, OtherLegs, SentElsewhere, TrackOwner } from '../media/other-legs.ts';
 import type { Participant } from '../media/participant.ts';
 import type { Publication } from '../media/publication.ts';
 import type { LegMessage, LegParticipant, LegState } from './leg-messages.ts';
@@ -20,6 +20,8 @@ export interface LeggedRoom {
   withdrawTrack(publication: Publication): void;
   changeEncoding(from: Publication, to: Publication): void;
   deliver(sender: DataSender, channel: DataChannelName, head: DataHead, payload: Uint8Array): void;
+  /** What a process says to a sender of reliable data here. */
+  onDataFlow(sender: string, process: string, state: DataFlowState): void;
 }
 
 interface RemoteOwner extends TrackOwner, DataSender {
@@ -30,6 +32,7 @@ interface RemoteOwner extends TrackOwner, DataSender {
 
 export interface TrackNumbers {
   take(publication: Publication, legs: RoomLegs): number;
+  /** No process gets the track any more. */
   release(number: number): void;
 }
 
@@ -43,6 +46,8 @@ export class RoomLegs implements OtherLegs {
   readonly #peers = new Set<PipePeer>();
   /** Those that missed something, because too much was on its way to them: they get the state anew. */
   readonly #stale = new Set<PipePeer>();
+  /** Senders of reliable data whose process could not be told that receivers missed some. */
+  readonly #untold = new Set<string>();
   readonly #owners = new Map<string, RemoteOwner>();
   readonly #remotes = new Map<string, RemotePublication<RemoteOwner>>();
   /** Of our own tracks, once there was somebody to tell them. */
@@ -56,6 +61,14 @@ export class RoomLegs implements OtherLegs {
 
   owners(): Iterable<TrackOwner> {
     return this.#owners.values();
+  }
+
+  publishers(): Iterable<TrackOwner> {
+    return new Set([...this.#remotes.values()].map(({ owner }) => owner));
+  }
+
+  get peers(): Iterable<PipePeer> {
+    return this.#peers;
   }
 
   isLinked(peer: PipePeer): boolean {
@@ -154,7 +167,6 @@ export class RoomLegs implements OtherLegs {
     if (number === undefined) return false;
     this.#numberOf.delete(publication);
     this.#numbers.release(number);
-    for (const peer of this.#peers) peer.dropTap(number);
     return true;
   }
 
@@ -164,17 +176,29 @@ export class RoomLegs implements OtherLegs {
     return remote !== undefined;
   }
 
-  sendData({ id }: DataSender, channel: DataChannelName, head: DataHead, payload: Uint8Array): number {
-    if (this.#peers.size === 0) return 0;
+  sendData({ id }: DataSender, channel: DataChannelName, head: DataHead, payload: Uint8Array): SentElsewhere {
+    const count = { sent: 0, refused: 0 };
+    if (this.#peers.size === 0) return count;
     const data = { is: 'data', from: id, channel, head, payload: Buffer.from(payload).toString('base64') } as const;
-    let count = 0;
     for (const peer of this.#peers) {
       const receivers = [...this.#owners.values()].filter(
         (one) => one.peer === peer && one.hasData && (!head.to || head.to.includes(one.identity)),
       );
-      if (receivers.length > 0 && peer.send({ room: this.#room.id, ...data })) count += receivers.length;
+      if (receivers.length === 0) continue;
+      if (peer.send({ room: this.#room.id, ...data })) count.sent += receivers.length;
+      else count.refused += receivers.length;
     }
     return count;
+  }
+
+  tellDataFlow(sender: string, state: DataFlowState): void {
+    const owner = this.#owners.get(sender);
+    const message = { is: 'data', from: '', channel: 'reliable', head: {}, payload: '' } as const;
+    const isTold = owner?.peer.send({ room: this.#room.id, ...message, flow: { sender, state } }) ?? true;
+    // Of the other words the process there has a bound of its own.
+    if (state !== DATA_FLOW.missed) return;
+    if (isTold) this.#untold.delete(sender);
+    else this.#untold.add(sender);
   }
 
   /** What the room's part in another process says. */
@@ -189,7 +213,7 @@ export class RoomLegs implements OtherLegs {
     else if (message.is === 'participant.gone') this.#dropOwner(this.#owners.get(message.id));
     else if (message.is === 'track') this.#onTrack(message.owner, message.track, peer);
     else if (message.is === 'track.gone') this.#dropTrack(message.id);
-    else if (message.is === 'data') this.#onData(message);
+    else if (message.is === 'data') this.#onData(message, peer);
     else this.unlink(peer);
   }
 
@@ -253,13 +277,15 @@ export class RoomLegs implements OtherLegs {
     remote.owner.peer.removeRemote(remote.track);
   }
 
-  #onData({ from, channel, head, payload }: Extract<LegMessage, { is: 'data' }>): void {
+  #onData({ from, channel, head, payload, flow }: Extract<LegMessage, { is: 'data' }>, { name }: PipePeer): void {
+    if (flow && this.#room.participants.has(flow.sender)) this.#room.onDataFlow(flow.sender, name, flow.state);
     const sender = this.#owners.get(from);
     if (sender) this.#room.deliver(sender, channel, head, Buffer.from(payload, 'base64'));
   }
 
   tick(now: number): void {
     for (const peer of [...this.#stale]) if (!peer.isCongested) this.#refresh(peer);
+    for (const sender of this.#untold) this.tellDataFlow(sender, DATA_FLOW.missed);
     for (const { tracks } of this.#remotes.values()) for (const track of tracks) track.tick(now);
   }
 

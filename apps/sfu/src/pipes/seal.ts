@@ -17,8 +17,8 @@ export type PipeEnd = 'a' | 'b';
 export interface DatagramSeal {
   /** Datagrams sealed so far. */
   readonly sent: number;
-  /** The highest number accepted so far. */
-  readonly highest: number;
+  /** Datagrams of the other end that never came. */
+  readonly lost: number;
   /** The parts of the datagram, for a socket that sends them as one. */
   seal(pipe: number, plain: Buffer): Buffer[];
   /** The plain text; undefined for a datagram that is not of the other end, or that came before. */
@@ -54,8 +54,8 @@ export class Seal implements DatagramSeal {
     return this.#sent;
   }
 
-  get highest(): number {
-    return this.#window.highest;
+  get lost(): number {
+    return this.#window.lost;
   }
 
   seal(pipe: number, plain: Buffer): Buffer[] {

@@ -70,6 +70,36 @@ test('[PIPE-27] a node without SFU_PIPE_PORT offers no pipes to other nodes and 
   await assert.rejects(control.command('node.meet', { node: 'x', pipes }), /FORBIDDEN/);
 });
 
+test('[RUN-33] an answer to who joins leaves out viewers, also those of another process of the room', async () => {
+  const room = 'audience';
+  await control.command('room.open', { room });
+  const permissions = { join: true, subscribe: false, publish: false, publishAudio: false, publishVideo: false };
+  const add = (identity: string, viewer?: boolean) =>
+    control.command('participant.add', {
+      ...{ room, participant: `ps_${identity}`, identity, autoSubscribe: true },
+      permissions: { ...permissions, publishData: false },
+      ...(viewer && { viewer }),
+    });
+  const viewers = Array.from({ length: 200 }, (_, n) => `viewer-${n}`);
+  await add('host');
+  await add('guest');
+  await Promise.all(viewers.map((identity) => add(identity, true)));
+  for (const [identity, isViewer] of [
+    ['late', false],
+    ['later', false],
+    ['viewer-200', true],
+  ] as const) {
+    const { participants } = await add(identity, isViewer);
+    const members = ['guest', 'host', ...(identity === 'late' ? ['late'] : ['late', 'later'])];
+    assert.deepEqual(participants.map((one) => one.identity).sort(), members);
+  }
+  const held = async (withoutViewers?: true) => {
+    const { rooms } = await control.command('snapshot', { room, ...(withoutViewers && { withoutViewers }) });
+    return rooms[0]?.participants.length;
+  };
+  assert.deepEqual([await held(), await held(true)], [205, 4], 'who asks for all gets all');
+});
+
 test('[PIPE-11] subscriptions and data cross processes; a session of the same identity replaces the first', async () => {
   const call = await openCall('across');
   const room = 'across';

@@ -24,8 +24,8 @@ export class Stamp implements DatagramSeal {
     return this.#sent;
   }
 
-  get highest(): number {
-    return this.#window.highest;
+  get lost(): number {
+    return this.#window.lost;
   }
 
   /** A copy: what is written next must not change a datagram that the system has yet to take. */

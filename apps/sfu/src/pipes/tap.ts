@@ -1,3 +1,5 @@
+import { counters } from '../media/counters.ts';
+import { PathBudget } from '../media/path-budget.ts';
 import type { PacketTap, Publication } from '../media/publication.ts';
 import type { SenderReport } from '../media/rtcp.ts';
 import type { RtpView } from '../media/rtp.ts';
@@ -16,14 +18,16 @@ export class Tap implements PacketTap {
   #layers = 0;
   wantsBackup = false;
   #demandedAt = 0;
-  /** Of each layer: the stream that feeds it, and how often it began. */
+  /** Of each layer: the stream that feeds it, and how often it began on this pipe, under this tap and those before. */
   readonly #ssrcs: number[] = [];
-  readonly #runs: number[] = [];
+  readonly #runs: number[];
+  readonly #resendBudget = new PathBudget();
 
-  constructor(publication: Publication, track: number, pipe: Pipe) {
+  constructor(publication: Publication, track: number, pipe: Pipe, runs: number[]) {
     this.publication = publication;
     this.#track = track;
     this.#pipe = pipe;
+    this.#runs = runs;
     publication.addTap(this);
   }
 
@@ -63,13 +67,25 @@ export class Tap implements PacketTap {
     this.#pipe.sendSenderReport(this.#at(layer), report);
   }
 
-  resend({ layer, run }: PipedLayer, sequences: readonly number[]): void {
+  /** As far as the budget goes: a pipe that loses because it is full is not to be filled with repeats. */
+  resend({ layer, run }: PipedLayer, sequences: readonly number[], now: number): void {
     if (run !== this.#runs[layer] || !this.wants(layer)) return;
+    this.#resendBudget.estimate(this.#bitsPerSecond(now));
     const cache = this.publication.cacheOf(layer);
     for (const sequence of sequences) {
       const packet = cache?.get(sequence);
-      if (packet) this.#pipe.sendRtp(this.#at(layer), packet);
+      if (!packet) continue;
+      if (!this.#resendBudget.take(packet.length, now)) return;
+      counters.pipeResent += 1;
+      this.#pipe.sendRtp(this.#at(layer), packet);
     }
+  }
+
+  /** Of what goes there: simulcast layers together, or one stream, whose top layer counts those below. */
+  #bitsPerSecond(now: number): number {
+    const { publication } = this;
+    const rates = publication.layers.map((_, layer) => (this.wants(layer) ? publication.bitrateOf(layer, now) : 0));
+    return publication.isSimulcast ? rates.reduce((sum, rate) => sum + rate, 0) : Math.max(0, ...rates);
   }
 
   #at = (layer: number): PipedLayer => ({ track: this.#track, layer, run: this.#runs[layer] ?? 0 });

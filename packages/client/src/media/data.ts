@@ -1,5 +1,5 @@
 import type { FrameData, SignalingClientFrames, SignalingServerFrames } from '@parley/contract';
-import { DATA_MESSAGE_BYTES_MAX, type DataChannelName, encodeData } from '@parley/media-description';
+import { DATA_MESSAGE_BYTES_MAX, type DataChannelName, type DataMessage, encodeData } from '@parley/media-description';
 import { ApiError } from '../errors.ts';
 
 export interface DataOptions {
@@ -12,6 +12,8 @@ export interface DataOptions {
 
 export interface DataDeps {
   channel(name: DataChannelName): RTCDataChannel | null;
+  /** Until receivers can take reliable data; rejects when one of them cannot. */
+  whenReady(): Promise<void> | undefined;
   sendFrame(data: FrameData<SignalingClientFrames['data']>): Promise<unknown>;
 }
 
@@ -20,10 +22,14 @@ const BUFFERED_MAX = 1_048_576;
 
 /** Over the data channel; while there is none, as a frame of the signaling socket. */
 export async function sendData(
-  { channel, sendFrame }: DataDeps,
-  payload: string | Uint8Array,
+  { channel, whenReady, sendFrame }: DataDeps,
+  given: string | Uint8Array,
   { topic, to, reliable = true }: DataOptions,
 ): Promise<void> {
+  const ready = reliable && whenReady();
+  // While it waits it is the caller's to change.
+  const payload = ready ? given.slice() : given;
+  if (ready) await ready;
   const open = channel(reliable ? 'reliable' : 'lossy');
   const isText = typeof payload === 'string';
   const head = { ...(topic ? { topic } : {}), ...(to ? { to } : {}) };
@@ -50,6 +56,12 @@ function drained(channel: RTCDataChannel): Promise<void> {
   });
 }
 
+/** Of the node, which has checked what is in the head. */
+export function readData(bytes: Uint8Array): DataMessage {
+  const end = 2 + ((bytes[0] ?? 0) << 8) + (bytes[1] ?? 0);
+  return { head: JSON.parse(new TextDecoder().decode(bytes.subarray(2, end))), payload: bytes.subarray(end) };
+}
+
 const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
 
 /** A payload out of a signaling frame. */
@@ -61,5 +73,5 @@ export function payloadOf({ payload, encoding }: FrameData<SignalingServerFrames
 const tooLarge = (size: number): ApiError =>
   new ApiError({
     code: 'SVC_PAYLOAD_TOO_LARGE',
-    message: `A data message takes ${DATA_MESSAGE_BYTES_MAX} bytes with its head, not ${size}. Send it in pieces.`,
+    message: `A data message takes ${DATA_MESSAGE_BYTES_MAX} bytes, not ${size}. Send it in pieces.`,
   });

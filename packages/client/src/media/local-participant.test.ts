@@ -5,6 +5,7 @@ import { createDeferred } from '../deferred.ts';
 import { ConnectionError } from '../errors.ts';
 import type { Permissions } from '../signal/records.ts';
 import { LocalParticipant, type LocalParticipantPort } from './local-participant.ts';
+import type { LocalTrack } from './local-track.ts';
 
 const speaker: Permissions = {
   join: true,
@@ -19,6 +20,7 @@ const speaker: Permissions = {
 /** A participant of a room that is being joined, and what it asks of it. */
 function rig() {
   const published: string[] = [];
+  const encoded: unknown[] = [];
   const connected = createDeferred<void>();
   connected.promise.catch(() => {}); // not every test waits for it
   let isConnecting = true;
@@ -26,13 +28,17 @@ function rig() {
   const port = {
     isConnecting: () => isConnecting,
     whenConnected: () => connected.promise,
-    publish: async (tracks: readonly { kind: string }[]) => void published.push(...tracks.map(({ kind }) => kind)),
+    async publish(tracks: readonly LocalTrack[]) {
+      published.push(...tracks.map(({ kind }) => kind));
+      encoded.push(...tracks.map(({ options }) => options));
+    },
     onChange: () => onChange(),
   };
   const self = new LocalParticipant(port as unknown as LocalParticipantPort);
   return {
     self,
     published,
+    encoded,
     joined(permissions: Permissions) {
       isConnecting = false;
       self.permissions = permissions;
@@ -94,4 +100,18 @@ test('[SDK-130] a join that is over before the device is open decides as well', 
   meanwhile(() => joined({ ...speaker, publish: false }));
   await assert.rejects(self.publish(fakeMedia()), { code: 'SVC_PUBLISH_NOT_ALLOWED' });
   assert.deepEqual([published, self.tracks.size], [[], 0]);
+});
+
+test('[SDK-74] the sound of a screen that the application captured is music, unless it says otherwise', async () => {
+  const { self, encoded, joined } = rig();
+  joined(speaker);
+  const source = 'SCREEN_SHARE_AUDIO';
+  await self.publish(fakeMedia(), { source });
+  await self.publish(fakeMedia(), { source, music: false });
+  await self.publish(fakeMedia(), { source: 'MICROPHONE' });
+  assert.deepEqual(encoded, [
+    { source, music: true },
+    { source, music: false },
+    { source: 'MICROPHONE', music: false },
+  ]);
 });

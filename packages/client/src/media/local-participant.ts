@@ -116,7 +116,7 @@ export class LocalParticipant {
       const tracks = media.map((one) =>
         one.kind === 'video'
           ? this.#make(one, { ...options, source: 'SCREEN_SHARE' })
-          : this.#make(one, { music: true, source: 'SCREEN_SHARE_AUDIO' }),
+          : this.#make(one, { source: 'SCREEN_SHARE_AUDIO' }),
       );
       await this.#publish(tracks);
       return this.screenShare;
@@ -229,7 +229,8 @@ export class LocalParticipant {
     return new LocalTrack({
       media,
       source,
-      options,
+      // Of a film or a page, not of a voice.
+      options: { music: source === 'SCREEN_SHARE_AUDIO', ...options },
       port,
       ...(name && { name }),
       ...(metadata && { metadata }),
@@ -258,7 +259,7 @@ export class LocalParticipant {
   #ended(track: LocalTrack): void {
     if (track.source === 'CAMERA' || track.source === 'MICROPHONE') {
       const what = track.source === 'CAMERA' ? 'camera' : 'microphone';
-      const message = `The ${what} was disconnected. Connect it again or choose another one.`;
+      const message = `The ${what} was disconnected. Choose another one.`;
       this.#port.onError(new MediaError({ code: 'device_lost', message }));
     }
     track.stop().catch((error) => this.#port.onError(error));
@@ -271,8 +272,8 @@ export class LocalParticipant {
     const isOpen = publishAudio === publishVideo;
     if (publish && (isOpen || (kind === 'audio' ? publishAudio : publishVideo))) return;
     const message = publish
-      ? `This RTC token allows publishing, but not ${kind}.`
-      : 'This RTC token does not allow publishing. `publish` is false unless you set it. Mint the token with `permissions: speaker()` or `{ publish: true }`.';
+      ? `This RTC token does not allow publishing ${kind}.`
+      : 'This RTC token does not allow publishing. Mint it with `permissions: speaker()` or `{ publish: true }`.';
     throw new PermissionError({ code: 'SVC_PUBLISH_NOT_ALLOWED', message });
   }
 

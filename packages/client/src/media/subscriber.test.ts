@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DATA_FLOW, type DataMessage, encodeData, encodeDataFlow } from '@parley/media-description';
 import { settle } from '../../testkit/fake-world.ts';
-import { ConnectionError } from '../errors.ts';
+import { ConnectionError, type MediaError } from '../errors.ts';
+import { sendData } from './data.ts';
 import { createSubscriber, type SubOffer } from './subscriber.ts';
 
 const offer = (revision: number): SubOffer => ({
@@ -31,7 +33,15 @@ function newPeer(described: () => Promise<void>) {
   return peer;
 }
 
-const unheard = { onTrack() {}, onTrackGone() {}, onData() {}, onState() {}, onFailed() {} };
+const unheard = {
+  restart: async () => {},
+  onTrack() {},
+  onTrackGone() {},
+  onData() {},
+  onError() {},
+  onState() {},
+  onFailed() {},
+};
 
 test('[SDK-29] offers that wait when the call ends open no transport, and one under way ends without an error', async () => {
   const peers: { isClosed: boolean }[] = [];
@@ -95,4 +105,128 @@ test('[MED-77] an offer that the browser, the server or a timeout refuses asks f
   assert.equal(await fails(new Error('BAD_DESCRIPTION'), false), 1);
   assert.equal(await fails(new ConnectionError('network', { code: 'timeout' }), false), 1);
   assert.equal(await fails(new ConnectionError('network'), false), 0);
+});
+
+/** A subscriber with an open transport, whose channels are driven by hand. */
+async function withChannels() {
+  const sent: Uint8Array[] = [];
+  const received: DataMessage[] = [];
+  const errors: MediaError[] = [];
+  const newChannel = () => ({
+    readyState: 'open',
+    bufferedAmount: 0,
+    onmessage: (_: { data: ArrayBuffer }) => {},
+    send: (bytes: Uint8Array) => sent.push(bytes),
+  });
+  const channels: ReturnType<typeof newChannel>[] = [];
+  const peers: { connectionState: string; onconnectionstatechange?: () => void }[] = [];
+  const restarts: number[] = [];
+  const subscriber = createSubscriber({
+    ...unheard,
+    restart: async (received) => void restarts.push(received),
+    newPeerConnection() {
+      const createDataChannel = () => {
+        const channel = newChannel();
+        channels.push(channel);
+        return channel;
+      };
+      const peer = { ...newPeer(async () => {}), createDataChannel, connectionState: 'new' };
+      peers.push(peer);
+      return peer as unknown as RTCPeerConnection;
+    },
+    answer: async () => {},
+    onData: (message) => received.push(message),
+    onError: (error) => errors.push(error),
+  });
+  await subscriber.offer(offer(1));
+  const { channel, whenReady } = subscriber;
+  const send = (reliable: boolean) =>
+    sendData({ channel, whenReady, sendFrame: async () => assert.fail('there is a channel') }, 'x', { reliable });
+  const hear = (bytes: Uint8Array<ArrayBuffer>, index = 0) => channels[index]?.onmessage({ data: bytes.buffer });
+  const hearText = (text: string, index = 0) =>
+    hear(encodeData({ head: { text: true }, payload: new TextEncoder().encode(text) }), index);
+  const texts = () => received.map(({ payload }) => new TextDecoder().decode(payload));
+  return { subscriber, sent, received, errors, peers, restarts, send, hear, hearText, texts };
+}
+
+test('[SDK-148] reliable data waits while a receiver is slow; lossy data does not', async () => {
+  const { sent, received, errors, send, hear } = await withChannels();
+  hear(encodeDataFlow(DATA_FLOW.held));
+  const waiting = [send(true), send(true)];
+  await send(false);
+  await settle();
+  assert.equal(sent.length, 1);
+  hear(encodeDataFlow(DATA_FLOW.open));
+  await Promise.all(waiting);
+  await send(true);
+  assert.equal(sent.length, 4);
+  hear(encodeData({ head: { from: 'bob', text: true }, payload: new TextEncoder().encode('hi') }));
+  assert.deepEqual(
+    received.map(({ head, payload }) => [head.from, new TextDecoder().decode(payload)]),
+    [['bob', 'hi']],
+  );
+  assert.deepEqual(errors, []);
+});
+
+test('[SDK-148] when a receiver misses data the sends that wait reject, it is emitted as an error, and later ones go', async () => {
+  const { sent, errors, send, hear } = await withChannels();
+  hear(encodeDataFlow(DATA_FLOW.held));
+  const waiting = send(true);
+  hear(encodeDataFlow(DATA_FLOW.missed));
+  await assert.rejects(waiting, { code: 'data_missed' });
+  await send(true);
+  assert.equal(sent.length, 1);
+  hear(encodeDataFlow(DATA_FLOW.missed));
+  await settle();
+  assert.deepEqual(
+    errors.map(({ code }) => code),
+    ['data_missed', 'data_missed'],
+  );
+});
+
+test('[SDK-148] what waits when the transport is replaced goes by the next one, or by signaling', async () => {
+  const { subscriber, send, hear } = await withChannels();
+  hear(encodeDataFlow(DATA_FLOW.held));
+  const waiting = send(true);
+  await settle();
+  subscriber.close();
+  await assert.rejects(waiting, /there is a channel/);
+});
+
+test('[SDK-149] who asks for another transport says how much this one brought; what comes by it later comes again', async () => {
+  const { subscriber, restarts, hear, hearText, texts } = await withChannels();
+  hearText('one');
+  hear(encodeDataFlow(DATA_FLOW.held));
+  hearText('lossy', 1);
+  hearText('two');
+  await subscriber.restart();
+  hearText('three');
+  await subscriber.restart();
+  assert.deepEqual(
+    [restarts, texts()],
+    [
+      [2, 2],
+      ['one', 'lossy', 'two'],
+    ],
+  );
+
+  await subscriber.offer({ ...offer(2), restart: true });
+  hearText('three', 2);
+  assert.deepEqual(texts(), ['one', 'lossy', 'two', 'three']);
+  await subscriber.restart();
+  assert.equal(restarts.at(-1), 1, 'of each transport by itself');
+});
+
+test('[SDK-149] a transport that recovers before it is replaced loses nothing', async () => {
+  const { subscriber, restarts, peers, hearText, texts } = await withChannels();
+  await subscriber.restart();
+  hearText('one');
+  const [peer] = peers;
+  assert.ok(peer);
+  peer.connectionState = 'connected';
+  peer.onconnectionstatechange?.();
+  hearText('two');
+  assert.deepEqual(texts(), ['one', 'two']);
+  await subscriber.restart();
+  assert.deepEqual(restarts, [0, 2]);
 });

@@ -6,20 +6,24 @@ import {
   type DataChannelName,
   type DataMessage,
   type Description,
-  decodeData,
   fromSdp,
   type MediaEntry,
   toSdp,
 } from '@parley/media-description';
-import { ConnectionError } from '../errors.ts';
+import { createDeferred, type Deferred } from '../deferred.ts';
+import { ConnectionError, MediaError } from '../errors.ts';
 import { createSerialQueue } from '../serial-queue.ts';
+import { readData } from './data.ts';
 
 export interface SubscriberDeps {
   newPeerConnection(): RTCPeerConnection;
   answer(answer: FrameData<SignalingClientFrames['sub.answer']>): Promise<unknown>;
+  /** Asks for another transport; `received`: reliable messages that this one brought. */
+  restart(received: number): Promise<unknown>;
   onTrack(trackId: string, media: MediaStreamTrack): void;
   onTrackGone(trackId: string): void;
   onData(message: DataMessage): void;
+  onError(error: MediaError): void;
   onState(state: RTCPeerConnectionState): void;
   /** An offer could not be answered: this transport takes no further one. */
   onFailed(): void;
@@ -29,8 +33,12 @@ export type SubOffer = FrameData<SignalingServerFrames['sub.offer']>;
 
 export interface Subscriber {
   offer(offer: SubOffer): Promise<void>;
+  /** Another transport is to take the place of this one, with what this one has not brought. */
+  restart(): Promise<void>;
   /** The open channel, or null. */
   channel(name: DataChannelName): RTCDataChannel | null;
+  /** Until receivers can take reliable data; rejects when one of them cannot. */
+  whenReady(): Promise<void> | undefined;
   getStats(trackId: string): Promise<RTCStatsReport | null>;
   /** The id of the track on a line. */
   trackAt(mid: string): string | null;
@@ -47,6 +55,12 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
   /** Line → the track it carries. */
   const tracks = new Map<string, string>();
   const channels = new Map<DataChannelName, RTCDataChannel>();
+  /** Reliable messages of others that this transport brought. */
+  let received = 0;
+  /** What it brings after the node was told how many: that comes again on the next one. */
+  let late: Uint8Array[] | undefined;
+  /** While receivers cannot take reliable data. */
+  let held: Deferred<void> | undefined;
   const takeTurn = createSerialQueue();
   /** Of the newest offer: an answer to one before it is refused, and nothing is lost by that. */
   let latest = 0;
@@ -57,14 +71,22 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
     drop();
     const opened = deps.newPeerConnection();
     opened.onconnectionstatechange = () => {
-      if (peer === opened) deps.onState(opened.connectionState);
+      if (peer !== opened) return;
+      const { connectionState } = opened;
+      // It has recovered: the node would have closed it.
+      if (connectionState === 'connected') late = void late?.forEach(onReliable);
+      deps.onState(connectionState);
     };
     for (const name of ['reliable', 'lossy'] as const) {
       const channel = opened.createDataChannel(name, { negotiated: true, ...DATA_CHANNELS[name] });
       channel.binaryType = 'arraybuffer';
       channel.onmessage = ({ data }) => {
-        const message = decodeData(new Uint8Array(data));
-        if (message) deps.onData(message);
+        const bytes = new Uint8Array(data);
+        // An empty head: the node speaks.
+        if (!bytes[0] && !bytes[1]) onFlow(bytes[2]);
+        else if (name === 'lossy') deps.onData(readData(bytes));
+        else if (late) late.push(bytes);
+        else onReliable(bytes);
       };
       channels.set(name, channel);
     }
@@ -72,9 +94,29 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
     return opened;
   }
 
+  function onReliable(bytes: Uint8Array): void {
+    received += 1;
+    deps.onData(readData(bytes));
+  }
+
+  /** See `DATA_FLOW`. */
+  function onFlow(state?: number): void {
+    if (state && !held) {
+      held = createDeferred();
+      held.promise.catch(deps.onError);
+    }
+    if (state === 1) return;
+    if (state) held?.reject(new MediaError(MISSED));
+    held?.resolve();
+    held = undefined;
+  }
+
   function drop(): void {
+    onFlow();
     peer?.close();
     peer = null;
+    received = 0;
+    late = undefined;
     remote = undefined;
     isAnswered = false;
     channels.clear();
@@ -132,10 +174,15 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
         if (mine === call) await answer(offer);
       });
     },
+    async restart() {
+      late ??= [];
+      await deps.restart(received);
+    },
     channel(name) {
       const channel = channels.get(name);
       return channel?.readyState === 'open' ? channel : null;
     },
+    whenReady: () => held?.promise,
     async getStats(trackId) {
       const mid = [...tracks].find(([, id]) => id === trackId)?.[0];
       const line = peer?.getTransceivers().find((one) => one.mid === mid);
@@ -151,6 +198,8 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
     },
   };
 }
+
+const MISSED = { code: 'data_missed', message: 'A receiver misses data.' };
 
 /** The server repeats the offer when the connection is back; a mere timeout leaves it as it was. */
 const isConnectionLost = (error: unknown): boolean => error instanceof ConnectionError && error.code !== 'timeout';

@@ -1,4 +1,5 @@
 import type { DataMessage } from '@parley/media-description';
+import type { SvcError } from '../errors.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Signal } from '../signal/signal-client.ts';
 import type { Telemetry } from '../signal/telemetry.ts';
@@ -14,6 +15,7 @@ export interface TransportsDeps {
   onTrack(trackId: string, media: MediaStreamTrack): void;
   onTrackGone(trackId: string): void;
   onData(message: DataMessage): void;
+  onError(error: SvcError): void;
   /** Media stopped flowing, or flows again. */
   onBroken(isBroken: boolean): void;
 }
@@ -58,18 +60,17 @@ export function createTransports({ runtime, telemetry, signal, onBroken, ...on }
   const subscriber = createSubscriber({
     newPeerConnection,
     answer: (answer) => signal.request({ type: 'sub.answer', ...answer }),
+    restart: (received) => signal.request({ type: 'ice.restart', pc: 'sub', received }),
     onTrack: on.onTrack,
     onTrackGone: on.onTrackGone,
     onData: on.onData,
+    onError: on.onError,
     onState: watch('sub'),
     onFailed: () => health.changed('sub', 'failed'),
   });
   const health = createMediaHealth({
     runtime,
-    async restart(name) {
-      if (name === 'pub') await publisher.restart();
-      else await signal.request({ type: 'ice.restart', pc: 'sub' });
-    },
+    restart: (name) => (name === 'pub' ? publisher : subscriber).restart(),
     isSignalConnected: () => signal.state === 'connected',
     rejoin: signal.rejoin,
     giveUp: () => signal.stop(hasConnected ? 'node_lost' : 'no_media'),

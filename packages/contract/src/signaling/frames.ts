@@ -149,7 +149,12 @@ export const signalingClientFrames = clientFrames({
     does: 'Sends ICE candidates. Our nodes do not need them: they are at fixed addresses.',
   },
   'ice.restart': {
-    data: Type.Object({ pc, description: Type.Optional(Description) }),
+    data: Type.Object({
+      pc,
+      description: Type.Optional(Description),
+      /** Messages of others on the `reliable` channel of the `sub` transport: those after them come again. */
+      received: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+    }),
     replies: Type.Object({ description: Nullable(NodeDescription) }),
     does: 'Rebuilds a transport.',
   },

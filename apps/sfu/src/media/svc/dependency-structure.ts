@@ -100,6 +100,10 @@ export class DependencyStructure {
     return mask;
   }
 
+  isActive(target: number, active: number): boolean {
+    return isIn(active, target);
+  }
+
   get allTargets(): number {
     return 2 ** this.targetCount - 1;
   }

@@ -26,6 +26,10 @@ export class SvcFilter {
   temporalLimit = EVERY_FRAME;
   /** What is not of the wanted layers is dropped at once, even if the picture stands still until the next key frame. */
   isCut = false;
+  /** Nothing of the layers that went out goes out any more: only a key frame lets the wanted ones in. */
+  isStranded = false;
+  /** The last packet came late and is of no frame that goes out: all that is wanted of it is its number. */
+  isStray = false;
   #spatial = 0;
   #temporal = EVERY_FRAME;
   /** The wanted layers go out, as far as the publisher sends them. */
@@ -49,6 +53,7 @@ export class SvcFilter {
     this.#newest = sequence;
     this.#frame = frame?.frameNumber ?? timestamp * LAYERS + spatial;
     this.isCut = false;
+    this.isStranded = false;
     this.#spatial = this.spatialLimit;
     this.#temporal = this.temporalLimit;
     this.#structure = undefined;
@@ -88,7 +93,9 @@ export class SvcFilter {
   takes(packet: SvcPacket, place: SvcPlace): boolean {
     const { sequence } = packet;
     // A late packet fills a gap that the subscriber has seen already.
-    if (sequenceDistance(this.#newest, sequence) <= 0) return true;
+    const isLate = sequenceDistance(this.#newest, sequence) <= 0;
+    this.isStray = isLate && !this.#isOfWhatIsSent(packet, place);
+    if (isLate) return true;
     this.#newest = sequence;
     if (place.spatial === PADDING) return true;
     const frame = place.frame?.frameNumber ?? packet.timestamp * LAYERS + place.spatial;
@@ -98,6 +105,12 @@ export class SvcFilter {
     }
     if (!this.#isTaken) this.#dropped.add(sequence);
     return this.#isTaken;
+  }
+
+  #isOfWhatIsSent({ temporal }: SvcPacket, { spatial, frame }: SvcPlace): boolean {
+    if (!frame) return spatial <= this.#spatial && temporal.layer <= this.#temporal;
+    if (this.#wasSent(frame.frameNumber)) return true;
+    return frame.structure === this.#structure && !this.isCut && isPresent(frame.dtis, this.#target);
   }
 
   /** How many packets before this sequence number were dropped. */
@@ -116,6 +129,7 @@ export class SvcFilter {
     if (wanted !== this.#target) this.#advance(frame, wanted);
     this.#isSettled = wanted === this.#target;
     if (this.#isSettled) this.isCut = false;
+    this.isStranded = !this.#isSettled && (this.isCut || !structure.isActive(this.#target, active));
     this.#spatial = structure.spatialOf(this.#target);
     this.#temporal = structure.temporalOf(this.#target);
     const isTaken = isPresent(dtis, this.#target) && (!this.isCut || isPresent(dtis, wanted));
@@ -155,6 +169,7 @@ export class SvcFilter {
     if (isTaken && temporal.opensHigher) this.#temporal = this.temporalLimit;
     this.#isSettled = this.#spatial === this.spatialLimit;
     this.isCut = false;
+    this.isStranded = false;
     return isTaken;
   }
 }

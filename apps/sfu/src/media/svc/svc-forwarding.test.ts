@@ -19,6 +19,7 @@ interface Received {
   /** As the subscriber reads its own packets. */
   active: number | undefined;
   fdiffs: readonly number[] | undefined;
+  isEmpty: boolean;
 }
 
 /** A camera in three spatial and two temporal layers, and who watches it. */
@@ -40,24 +41,30 @@ function stage(mode: Mode, { hasDescriptor = true } = {}) {
   });
   const upstream = publication.bind(1, undefined)?.upstream;
   const view = newRtpView();
+  const missing: Buffer[] = [];
   let now = 0;
   const sentFrames = new Map<number, { fdiffs: number[]; frameNumber: number }>();
+  const receive = (packet: Buffer): void => {
+    assert.ok(readRtp(packet, view));
+    publication.receive(view, 0, now);
+  };
+  /** What was lost, repeated by the publisher. */
+  const giveMissing = (): void => missing.splice(0).forEach(receive);
   const give = (options: Parameters<SvcSource['picture']>[0] = {}, lost: (packet: number) => boolean = () => false) => {
     now += PICTURE_MS;
     let at = 0;
     for (const frame of source.picture(options)) {
       for (const packet of frame.packets) {
         sentFrames.set(keyOf(frame.timestamp, frame.spatial), frame);
-        if (lost(at++)) continue;
-        assert.ok(readRtp(packet, view));
-        publication.receive(view, 0, now);
+        if (lost(at++)) missing.push(packet);
+        else receive(packet);
       }
     }
     publication.flushKeyFrameRequests(now);
     publication.measure(now);
     upstream?.rate.measure(now);
   };
-  return { publication, give, sentFrames, asked: () => keyFramesAsked, now: () => now };
+  return { publication, give, giveMissing, sentFrames, asked: () => keyFramesAsked, now: () => now };
 }
 
 const keyOf = (timestamp: number, spatial: number): number => timestamp * 8 + spatial;
@@ -74,7 +81,8 @@ function watch(publication: Publication, target: number) {
     const at = findExtension(view, 12);
     const frame = at < 0 ? undefined : reader.read(packet, at, extensionLength);
     const { active, fdiffs } = frame ?? {};
-    received.push({ sequence, timestamp, marker, spatial, temporal, hasDescriptor: at >= 0, active, fdiffs });
+    const isEmpty = view.payloadEnd === view.payloadStart;
+    received.push({ sequence, timestamp, marker, spatial, temporal, hasDescriptor: at >= 0, active, fdiffs, isEmpty });
   };
   const ids = { ssrc: 1, rtxSsrc: 2, payloadType: 98, redPayloadType: undefined, rtxPayloadType: 99 };
   const subscription = new Subscription(publication, ids, { rtp: take, rtcp: () => {} }, () => 0);
@@ -203,6 +211,25 @@ test('[MED-87] what the publisher stops sending is not waited for', () => {
   assert.deepEqual(pictures(received), ['012', '01', '01']);
 });
 
+test('[MED-87] where the lower layer was not sent, a key frame is requested as soon as the publisher stops the higher one', () => {
+  const { publication, give, sentFrames, asked } = stage('key');
+  const { subscription, received } = watch(publication, 2);
+  give({ isKey: true });
+  for (let at = 0; at < 3; at += 1) give();
+  assert.equal(asked(), 0);
+  give({ layers: 2, active: 0b001111 });
+  assert.equal(asked(), 1);
+  give({ layers: 2 });
+  assert.deepEqual(pictures(received), ['012', '2', '2', '2'], 'it cannot be decoded');
+  give({ layers: 2, active: 0b001111, isKey: true });
+  give({ layers: 2 });
+  assert.ok(!subscription.isSwitching);
+  assert.deepEqual(pictures(received), ['012', '2', '2', '2', '01', '1']);
+  assertDecodable(received, sentFrames);
+  for (let at = 0; at < 20; at += 1) give({ layers: 2 });
+  assert.equal(asked(), 1, 'once, as it came');
+});
+
 test('[MED-86] without the descriptor the payload of VP9 says it', () => {
   const { publication, give } = stage('full', { hasDescriptor: false });
   const low = watch(publication, 0);
@@ -228,6 +255,32 @@ test('[MED-88] a lost packet leaves its gap, and comes late under its own number
   const numbers = received.map(({ sequence }) => sequence - (received[0]?.sequence ?? 0));
   assert.deepEqual(numbers, [0, 1, 3, 4, 5]);
 });
+
+for (const hasDescriptor of [true, false])
+  test(`[MED-118] what comes late of a layer that does not go out gives its number alone${hasDescriptor ? '' : ', without a descriptor'}`, () => {
+    const { publication, give, giveMissing } = stage(hasDescriptor ? 'key' : 'full', { hasDescriptor });
+    const high = watch(publication, hasDescriptor ? 2 : 1);
+    give({ isKey: true });
+    give();
+    const before = high.received.length;
+    // Of three layers of two packets: the lowest does not go out to who gets the highest of independent ones.
+    const [unwanted, wanted] = hasDescriptor ? [0, 4] : [4, 0];
+    give({}, (packet) => packet === unwanted || packet === wanted);
+    give();
+    const onTime = high.received.slice(before).map(({ isEmpty }) => isEmpty);
+    assert.ok(onTime.length > 0 && !onTime.includes(true));
+    giveMissing();
+    const late = high.received.slice(before + onTime.length);
+    assert.deepEqual(late.map(({ isEmpty }) => isEmpty).sort(), [false, true]);
+    const numbers = high.received.map(({ sequence }) => sequence).sort((a, b) => a - b);
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, at) => (numbers[0] ?? 0) + at),
+      'no number is missing or comes twice',
+    );
+    const empty = late.find(({ isEmpty }) => isEmpty);
+    assert.equal(high.subscription.resend([empty?.sequence ?? 0], false, 1000, { take: () => true }), 0);
+  });
 
 test('[MED-88] bit rates are those of a layer with all it builds on, and a layer without packets is off', () => {
   const { publication, give, now } = stage('full');
