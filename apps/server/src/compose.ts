@@ -104,7 +104,7 @@ export async function compose(deps: ComposeDeps) {
   });
   http.app.server.on('upgrade', sockets.upgrade);
   tools.metrics.gauge('parley_sockets', 'Open sockets, chat and signaling.', () => sockets.count);
-  const chores = [...domains, tls, http].flatMap((part: Part) => part.chores ?? []);
+  const chores = [dispatcher, ...domains, tls, http].flatMap((part: Part) => part.chores ?? []);
   const timers = createTimers({ ...tools, chores });
   // Stopped in reverse: first no work comes in, last stops what the others hand their work to.
   const recorders = domains.filter((domain) => domain !== webhooks && domain !== push);
@@ -119,6 +119,9 @@ export async function compose(deps: ComposeDeps) {
     fleet,
     unitOfWork,
     dispatcher,
+    /** For tests that look at all of them. */
+    chores,
+    choresInFlight: timers.inFlight,
     accounts,
     projects,
     webhooks,

@@ -126,6 +126,7 @@ export function createDomains(deps: DomainDeps) {
     ...grants,
     access,
     turn: config.turn,
+    serverRegion: config.serverRegion,
     signalingUrl: `${publicUrl.replace(/^http/, 'ws')}${signalingPath}`,
     assertMayMint: ({ projectId }) => usage.assertAllowance(projectId),
   });
@@ -139,6 +140,7 @@ export function createDomains(deps: DomainDeps) {
   });
   const chat = createChat({
     ...tools,
+    openConnections: connections,
     unitOfWork,
     dispatchedOnInsert: (projectId, environment) =>
       both(dispatchedOnInsert(projectId, environment), noDevices(projectId, environment)),

@@ -103,7 +103,7 @@ export const settings = record({
     url('DATABASE_READ_URL', ['postgres:', 'postgresql:'], {
       without: 'DATABASE_URL',
       isSecret: true,
-      means: 'A streaming replica of DATABASE_URL, for chat history and the lists of the dashboard.',
+      means: 'A streaming replica of DATABASE_URL, for chat history, searches and the lists of the dashboard.',
     }),
     (given, { report, text }) => {
       if (given !== null && text('DATABASE_URL') === null) report('DATABASE_READ_URL needs DATABASE_URL.');
@@ -114,6 +114,10 @@ export const settings = record({
     without: 'in memory',
     isSecret: true,
     means: 'Redis 7 or newer; needed for more than one process. Several URLs share the work.',
+  }),
+  serverRegion: text('SERVER_REGION', {
+    without: 'none',
+    means: 'Region of the media nodes (SFU_REGION) that are near to this server: for who joins by it without a region.',
   }),
   redisPrefix: text('REDIS_KEY_PREFIX', {
     default: 'parley:',

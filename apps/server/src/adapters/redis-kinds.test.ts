@@ -5,6 +5,7 @@ import { hasRedisServer, openRedisAt, startOwnRedis, startOwnSentinel, testRedis
 import { type ClusterNode, slotsInUse, startOwnCluster } from '../../testkit/kit/redis-cluster.ts';
 import { stoppable } from '../../testkit/kit/stoppable.ts';
 import type { Clock } from '../core/clock.ts';
+import { SharedStateUnavailable } from '../core/ports.ts';
 import { busContract } from './bus/bus.contract.ts';
 import { openRedisBus } from './bus/redis.ts';
 import { countersContract } from './counters/counters.contract.ts';
@@ -154,4 +155,34 @@ test('[STA-12] cluster: slots that move under traffic are heard where they are n
   assert.ok(listeners.length >= 2 && listeners.every((id) => listenersBefore.includes(id)), String(listeners));
   const counters = createRedisCounters(connections[0] as Redis);
   for (let at = 0; at < 64; at++) assert.equal((await counters.hit(`after/${at}`, 60_000)).count, 1);
+});
+
+test('[STA-24] cluster: a master that answers nothing is given up once for all that it has, and the others are asked', {
+  skip,
+}, async (t) => {
+  const cluster = await kinds.cluster();
+  const { connections, close } = await openRedisAt(cluster.url, 1);
+  t.after(close);
+  const redis = connections[0] as Redis;
+  const counters = createRedisCounters(redis);
+  const nameIn = new Map<string, string>();
+  for (let at = 0; nameIn.size < redis.shards.length; at++)
+    nameIn.set(redis.shardOf(`silent/${at}`).tag, `silent/${at}`);
+  const [, , silent] = cluster.masters;
+  assert.ok(silent);
+  const busNodes = redis.parts.flatMap(({ link }) => link.busNodes());
+  const own = new Set(busNodes.find(({ address }) => address.endsWith(`:${silent.port}`))?.tags);
+  assert.ok(own.size > 10, String(own.size));
+  for (const name of nameIn.values()) await counters.hit(name, 60_000);
+
+  silent.freeze();
+  t.after(silent.thaw);
+  const started = performance.now();
+  for (const [tag, name] of nameIn) {
+    if (own.has(tag)) await assert.rejects(counters.hit(name, 60_000), SharedStateUnavailable);
+    else assert.equal((await counters.hit(name, 60_000)).count, 2);
+  }
+  // A quarter of a second for each tag would be over two and a half.
+  const ms = Math.round(performance.now() - started);
+  assert.ok(ms < own.size * 200, `${ms} ms for ${own.size} tags`);
 });

@@ -18,7 +18,7 @@ export type Link = ReturnType<typeof createLink>;
 export function createLink(open: () => Store) {
   let store = open();
   let misses = 0;
-  const lanes: { resume(): void }[] = [];
+  const silences = createSilences();
 
   // A server that hangs, or a network that swallows everything, closes no connection: only a new one helps.
   const watch = setInterval(() => {
@@ -26,7 +26,7 @@ export function createLink(open: () => Store) {
     misses += 1;
     if (misses > missesMax) {
       misses = 0;
-      for (const lane of lanes) lane.resume();
+      silences.forget();
       store.destroy();
       store = open();
       return;
@@ -39,12 +39,12 @@ export function createLink(open: () => Store) {
   watch.unref();
 
   return {
-    /** Commands to one part of the store, which may be silent while others answer. */
-    lane(): Command {
-      const { command, resume } = createLane(() => store);
-      lanes.push({ resume });
-      return command;
-    },
+    /** Commands to the server of the store that has the names of this tag; it may be silent while others answer. */
+    lane: (tag: string): Command =>
+      createLane(
+        () => store,
+        () => silences.at(store.placeOf(tag)),
+      ),
     busNodes: (): BusNode[] => store.busNodes(),
     /** Resolves when there is a connection, or after a second: the process starts without Redis too. */
     ready: () =>
@@ -64,13 +64,29 @@ export function createLink(open: () => Store) {
   };
 }
 
-/** Sends commands with a time limit. */
-function createLane(store: () => Store) {
-  let pausedUntil = 0;
-  let heardAt = 0;
+/** What is known of one server. Its names come in several lanes, and what one of them has noticed holds for all. */
+interface Silence {
+  pausedUntil: number;
+  heardAt: number;
+}
 
-  const command: Command = async (send) => {
-    if (performance.now() < pausedUntil) throw new SharedStateUnavailable('Redis did not answer a moment ago.');
+function createSilences() {
+  const byPlace = new Map<string, Silence>();
+  return {
+    at(place: string): Silence {
+      const known = byPlace.get(place) ?? { pausedUntil: 0, heardAt: 0 };
+      byPlace.set(place, known);
+      return known;
+    },
+    forget: (): void => byPlace.clear(),
+  };
+}
+
+/** Sends commands with a time limit. */
+function createLane(store: () => Store, here: () => Silence): Command {
+  return async (send) => {
+    const silence = here();
+    if (performance.now() < silence.pausedUntil) throw new SharedStateUnavailable('Redis did not answer a moment ago.');
     let timer: NodeJS.Timeout | undefined;
     let isAnswered = false;
     const askedAt = performance.now();
@@ -78,9 +94,9 @@ function createLane(store: () => Store) {
       const giveUp = () => {
         if (isAnswered) return;
         const now = performance.now();
-        const isSilent = now - heardAt > commandTimeoutMs;
+        const isSilent = now - silence.heardAt > commandTimeoutMs;
         if (!isSilent && now - askedAt < busyTimeoutMs) return wait();
-        if (isSilent) pausedUntil = now + pauseMs;
+        if (isSilent) silence.pausedUntil = now + pauseMs;
         reject(new SharedStateUnavailable('Redis did not answer in time.'));
       };
       // After a busy moment of ours the answer may lie unread: it is read between the timer and the immediate.
@@ -93,7 +109,7 @@ function createLane(store: () => Store) {
     const answer = (async () => send(store()))();
     answer.then(
       () => {
-        heardAt = performance.now();
+        silence.heardAt = performance.now();
       },
       () => {}, // it may fail after the time limit
     );
@@ -106,11 +122,6 @@ function createLane(store: () => Store) {
       clearTimeout(timer);
     }
   };
-
-  const resume = (): void => {
-    pausedUntil = 0;
-  };
-  return { command, resume };
 }
 
 /** Redis answered, and said that the command is wrong: a fault of ours, not of the connection or the server's state. */

@@ -27,6 +27,8 @@ export interface Store extends Commands {
   onReady(listener: () => void): void;
   /** One for each of its servers; those that are not connected reject at once. */
   pings(): Promise<unknown>[];
+  /** Which of its servers has the names of a tag now, as far as known. */
+  placeOf(tag: string): string;
   /** As far as known; none before there was a connection. */
   busNodes(): BusNode[];
   destroy(): void;
@@ -114,6 +116,7 @@ export function openServer(url: string, onError: OnError): Store {
     publish: (channel, text) => client.publish(channel, text),
     del: (key) => client.del(key),
     pings: () => [client.ping()],
+    placeOf: () => '',
     busNodes: () => [busNode],
     destroy: () => (client.isOpen ? client.destroy() : undefined),
   };
@@ -162,7 +165,8 @@ export function openCluster({ nodes, login }: RedisAddress & { kind: 'cluster' }
   });
   reportOnce(cluster, onError);
   const attempts = connecting(() => cluster.connect(), onError);
-  const masterOf = (tag: string): string | undefined => cluster.slots[slotOf(tag)]?.master.address;
+  const slots = new Map(clusterTags.map((tag) => [tag, slotOf(tag)]));
+  const masterOf = (tag: string): string => cluster.slots[slots.get(tag) ?? 0]?.master.address ?? '';
 
   return {
     get isReady() {
@@ -174,6 +178,7 @@ export function openCluster({ nodes, login }: RedisAddress & { kind: 'cluster' }
     publish: (channel, text) => cluster.sPublish(channel, text),
     del: (key) => cluster.del(key),
     pings: () => cluster.masters.map(async (master) => (await cluster.nodeClient(master)).ping()),
+    placeOf: masterOf,
     busNodes() {
       const known = Map.groupBy(clusterTags, masterOf);
       return cluster.masters.flatMap(({ address, host, port }) => {
@@ -214,6 +219,7 @@ export function openSentinel(address: RedisAddress & { kind: 'sentinel' }, onErr
     publish: (channel, text) => sentinel.publish(channel, text),
     del: (key) => sentinel.del(key),
     pings: () => [sentinel.ping()],
+    placeOf: () => '',
     busNodes() {
       const node = sentinel.getMasterNode();
       if (!node) return [];

@@ -34,7 +34,7 @@ export function createRedis({ url, prefix, clock, onError = () => {} }: RedisOpt
   const tags = tagsOf(address.kind);
   const parts = storesOf(address, onError).map(({ id, open }) => {
     const link = createLink(open);
-    const shards: Shard[] = tags.map((tag) => ({ prefix: prefix + tag, command: link.lane(), link, tag }));
+    const shards: Shard[] = tags.map((tag) => ({ prefix: prefix + tag, command: link.lane(tag), link, tag }));
     return { id, link, shards };
   });
 

@@ -15,7 +15,6 @@ import {
   startMachine,
   variablesOf,
 } from '../../testkit/kit/machine.ts';
-import { migrationFolder } from '../../testkit/kit/migration-folder.ts';
 import { createEmptyDatabase, openTestDatabase } from '../../testkit/kit/test-database.ts';
 import { startReceiver } from '../../testkit/peers/receiver.ts';
 import { startS3Server } from '../../testkit/peers/s3-server.ts';
@@ -30,7 +29,7 @@ import { backup, restore } from './index.ts';
 import { offerSnapshots } from './live-snapshot.ts';
 import { verifyArchive } from './restore-archive.ts';
 import { withRestoreLock } from './restore-lock-store.ts';
-import { listDrops, openLoader, takeSnapshot } from './snapshot-store.ts';
+import { listDrops, takeSnapshot } from './snapshot-store.ts';
 import { writeArchive } from './write-archive.ts';
 
 const adminUrl = process.env['PARLEY_TEST_DATABASE_URL'];
@@ -122,7 +121,7 @@ describe('a machine that was used', () => {
   let secrets: string;
   before(async () => {
     place = await newPlace();
-    [archive, plainArchive] = [newFile(), newFile()];
+    plainArchive = newFile();
     const receiver = await startReceiver();
     const machine = await startMachine(place);
     const stopOffering = await offerSnapshots(embeddedFolder(place), machine.adapters.db, log);
@@ -130,8 +129,13 @@ describe('a machine that was used', () => {
     await settle(machine);
     await untilRecorded(machine.adapters.db, memory);
     const [variables, options] = [variablesOf(place), { withoutFiles: false, progress }];
-    assert.deepEqual((await backup(variables, { path: archive, passphrase, ...options })).missing, []);
-    was = await contentIn(machine.adapters.db);
+    // What is stored behind requests may come while the archive is written: then it has other rows than are there after it.
+    await eventually(async () => {
+      archive = newFile();
+      was = await contentIn(machine.adapters.db);
+      assert.deepEqual((await backup(variables, { path: archive, passphrase, ...options })).missing, []);
+      assert.deepEqual(await contentIn(machine.adapters.db), was);
+    });
     await backup(variables, { path: plainArchive, passphrase: null, ...options });
     await stopOffering();
     await machine.stop();
@@ -374,42 +378,4 @@ test('[BAK-7] files come from the bucket too; one that the store lacks is named,
   assert.deepEqual(written.manifest.files, { count: 1, bytes: 12 });
   const { manifest } = await verifyArchive({ path, passphrase: null }, progress);
   assert.deepEqual(manifest, written.manifest);
-});
-
-const first = {
-  '0001_kinds.sql': `
-    create sequence tickets;
-    create table owners (id bigint generated always as identity primary key, name text);
-    create table kinds (
-      owner bigint references owners (id), t text, j json, b jsonb, y bytea, l text[], at timestamptz,
-      f double precision, n numeric, u uuid, d date, o boolean, i interval,
-      g integer generated always as (length(t)) stored);`,
-};
-
-test('[BAK-8] values of every kind come back exactly, and counters go on where they were', async () => {
-  const { db, close } = await openTestDatabase({ migrations: migrationFolder(first) });
-  ends.push(close);
-  await db.script(`
-    insert into owners (name) values ('one'), (null);
-    insert into kinds values
-      (1, E'a "b" \\\\ , \n\t{}', '{"b": 1,  "a": [1.50, "\\u00e9"]}', '{"x": null}', '\\x00ff', array['a,b', null, '"'],
-       '2026-01-02 03:04:05.678901+00', 0.1, 12345678901234567890.123, gen_random_uuid(), '2026-01-02', true, '1 day'),
-      (2, '', 'null', '"s"', '', '{}', 'infinity', 'NaN', 0, null, null, false, null),
-      (null, null, null, null, null, null, null, null, null, null, null, null, null);
-    select nextval('tickets'), nextval('tickets');`);
-  const read = () => db.query(sql`select kinds::text as row from kinds union all select owners::text from owners`);
-  const [was, frames] = [await read(), await framesOf(db)];
-  await db.script(
-    `delete from kinds; delete from owners; alter sequence tickets restart; alter sequence owners_id_seq restart;`,
-  );
-  await db.transaction(async (tx) => {
-    const loader = await openLoader(tx, frames[0]?.head.is === 'snapshot' ? frames[0].head.tables : []);
-    for (const { head, body } of frames) {
-      if (head.is === 'rows') await loader.rows(head.table, body);
-      if (head.is === 'counters') await loader.counters(head.values);
-    }
-  });
-  assert.deepEqual(await read(), was);
-  const next = sql`insert into owners (name) values ('next') returning id, nextval('tickets') as ticket`;
-  assert.deepEqual(await db.query(next), [{ id: 3, ticket: 3 }]);
 });

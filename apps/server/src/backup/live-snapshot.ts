@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, createReadStream, createWriteStream, readdirSync, rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { chmodSync, createReadStream, readdirSync, rmSync } from 'node:fs';
+import { open as openFile, rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { join, relative } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -62,8 +62,9 @@ export async function offerSnapshots(folder: string, db: Db, log: Log): Promise<
 async function sendSnapshot(folder: string, db: Db, socket: Socket): Promise<void> {
   // Of its own: another backup may be under way.
   const spool = join(folder, `${spoolPrefix}${randomUUID()}`);
+  const file = await openFile(spool, 'wx', 0o600);
   const frames = new PassThrough();
-  const spooled = pipeline(frames, createWriteStream(spool, { flags: 'wx', mode: 0o600 }));
+  const spooled = pipeline(frames, file.createWriteStream());
   spooled.catch(() => {}); // who writes a frame gets it
   try {
     await takeSnapshot(db, frameWriter(frames, spooled));

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID, scrypt } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { link, rm } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { link, open as openFile, rm } from 'node:fs/promises';
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
@@ -43,8 +43,9 @@ export async function writeSealed(
   const key = await keyOf(lock, passphrase);
   // Of its own: another backup to the same name may be under way, and one of them is refused in the end.
   const half = `${path}.${randomUUID()}.part`;
+  // Opened now: a file that opens behind what removes it would be left.
+  const file = (await openFile(half, 'wx', 0o600)).createWriteStream({ flush: true });
   const frames = new PassThrough({ highWaterMark: 4 * chunkBytes });
-  const file = createWriteStream(half, { flags: 'wx', mode: 0o600, flush: true });
   const written = pipeline(frames, createGzip({ level: 1 }), (chunks) => seal(chunks, key, header), file);
   written.catch(() => {}); // who writes a frame or awaits the end gets it
   try {

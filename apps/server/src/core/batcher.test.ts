@@ -54,6 +54,22 @@ test('[STO-16] what waits is bounded: one more is refused, those before it are n
   assert.deepEqual(await Promise.all(kept), ['r1', 'r2', 'r3', 'r4']);
 });
 
+test('[STO-16] batches side by side are answered in the order in which they ended', async () => {
+  const written: number[] = [];
+  const { batcher, batches } = slowBatcher({
+    batchMax: 1,
+    mayStart: ({ running }) => running < 2,
+    onWritten: (items) => written.push(...items),
+  });
+  const results = [batcher.add(1), batcher.add(2)];
+  await nextTurn();
+  await nextTurn();
+  batches[0]?.end();
+  batches[1]?.end();
+  assert.deepEqual(await Promise.all(results), ['r1', 'r2']);
+  assert.deepEqual(written, [1, 2]);
+});
+
 test('[STO-16] a batch that fails fails for its own items alone', async () => {
   const { batcher, batches } = slowBatcher();
   const lost = batcher.add(1);

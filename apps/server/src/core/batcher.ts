@@ -43,6 +43,8 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   const running = new Set<Promise<void>>();
   let waiting: Waiting<Item, Result>[] = [];
   let isScheduled = false;
+  /** Batches that wait for the end of the turn to hand out their results. */
+  let handingOut = 0;
 
   const isReady = (): boolean => waiting.length > 0 && mayStart({ running: running.size, waiting: waiting.length });
 
@@ -93,7 +95,12 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       const results = (await write(items)) ?? [];
       ended();
       startNext();
-      await nextTurn();
+      // With nothing on its way there is nothing to let go first; who ended earlier is answered earlier.
+      if (running.size > 0 || waiting.length > 0 || handingOut > 0) {
+        handingOut++;
+        await nextTurn();
+        handingOut--;
+      }
       onWritten?.(items, results);
       // Index by index: `write` answers in the order of the items.
       for (const [at, { resolve }] of batch.entries()) resolve(results[at] as Result);

@@ -42,6 +42,8 @@ export interface Db extends Queryable {
 export interface Replica extends Reader {
   /** Rows that contain everything committed before the call; null when it has not replayed that within its patience. */
   queryCurrent<T extends object = Row>(statement: Sql): Promise<T[] | null>;
+  /** The same of several statements in one session, none of which sees less than the one before it. */
+  readCurrent<T>(work: (from: Reader) => Promise<T>, patienceMs: number): Promise<T | null>;
   /** How far it is. Throws `DatabaseUnavailable` when it does not answer, or follows another database. */
   look(): Promise<{ latencyMs: number; behindBytes: number }>;
   close(): Promise<void>;

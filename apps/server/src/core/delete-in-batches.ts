@@ -9,6 +9,27 @@ export const endlessTurn: Turn = { isOver: () => false };
 /** Deletes at most `limit` rows in a statement or transaction of its own, and says how many. */
 export type DeleteSome = (limit: number) => Promise<number>;
 
+/** What a batch of rows in some order took; `last` says how far it came. */
+export interface DeletedRows {
+  count: number;
+  last: string | null;
+}
+
+export const nothingDeleted: DeletedRows = { count: 0, last: null };
+
+/**
+ * Each batch begins where the one before ended: what that deleted stays in the index until the next vacuum, and would be
+ * walked through again.
+ */
+export function onwards(deleteSome: (limit: number, after: string) => Promise<DeletedRows>): DeleteSome {
+  let after = '';
+  return async (limit) => {
+    const { count, last } = await deleteSome(limit, after);
+    after = last ?? after;
+    return count;
+  };
+}
+
 interface Batches {
   turn: Turn;
   /** Small enough that nobody who writes waits for it. */

@@ -1,8 +1,10 @@
 import { createBatcher } from './batcher.ts';
 import { type Clock, iso } from './clock.ts';
 import type { Db, Tx } from './db.ts';
-import { type EventRef, lockStrandedEvents, markDispatched, type StoredEvent } from './event-store.ts';
+import { type EventRef, isStranded, lockStrandedEvents, markDispatched, type StoredEvent } from './event-store.ts';
 import type { Log } from './log.ts';
+import type { Part } from './part.ts';
+import type { Chore } from './timers.ts';
 
 interface DispatcherDeps {
   db: Db;
@@ -18,14 +20,15 @@ interface DispatcherDeps {
 export type AfterCommit = () => void;
 
 /** The relay from recorded events to webhooks. */
-interface Dispatcher {
+interface Dispatcher extends Part {
+  /** The sweep: by every process, since it needs no shared state. */
+  readonly chores: readonly Chore[];
   /** Takes events right after their commit. Returns at once. */
   accept(events: readonly EventRef[]): void;
   /** Dispatches what killed processes left behind; resolves with how many. */
   sweep(): Promise<number>;
   /** Resolves when everything accepted so far was dispatched or left to the sweep. */
   settled(): Promise<void>;
-  start(): void;
   stop(): Promise<void>;
 }
 
@@ -37,8 +40,6 @@ const strandedAfterMs = 5_000;
 
 export function createDispatcher({ db, clock, log, enqueue, onStranded }: DispatcherDeps): Dispatcher {
   const batcher = createBatcher<EventRef, undefined>({ batchMax, waitingMax, write: dispatchBatch });
-  let sweeping: Promise<void> = Promise.resolve();
-  const stopping = new AbortController();
 
   async function dispatch(tx: Tx, events: readonly EventRef[]): Promise<AfterCommit | undefined> {
     const won = await markDispatched(
@@ -59,8 +60,10 @@ export function createDispatcher({ db, clock, log, enqueue, onStranded }: Dispat
     }
   }
 
+  const strandedBefore = (): string => iso(clock.now() - strandedAfterMs);
+
   async function sweep(): Promise<number> {
-    const before = iso(clock.now() - strandedAfterMs);
+    const before = strandedBefore();
     const { stranded, afterCommit } = await db.transaction(async (tx) => {
       const events = await lockStrandedEvents(tx, before, batchMax);
       return { stranded: events, afterCommit: events.length > 0 ? await dispatch(tx, events) : undefined };
@@ -78,14 +81,6 @@ export function createDispatcher({ db, clock, log, enqueue, onStranded }: Dispat
     }
   }
 
-  async function sweepUntilStopped(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await clock.sleep(sweepEveryMs, stopping.signal);
-      if (stopping.signal.aborted) return;
-      await sweep().catch((error) => log.warn({ error }, 'event sweep failed'));
-    }
-  }
-
   return {
     accept(events) {
       // Refused only when too many wait: those stay in the store as not dispatched, for the sweep of any process.
@@ -93,13 +88,15 @@ export function createDispatcher({ db, clock, log, enqueue, onStranded }: Dispat
     },
     sweep,
     settled: () => batcher.flush(),
-    start() {
-      sweeping = sweepUntilStopped();
-    },
-    async stop() {
-      stopping.abort();
-      await sweeping;
-      await batcher.flush();
-    },
+    chores: [
+      {
+        name: 'stranded-events',
+        everyMs: sweepEveryMs,
+        run: sweep,
+        onEveryProcess: true,
+        isDue: () => isStranded(strandedBefore()),
+      },
+    ],
+    stop: () => batcher.flush(),
   };
 }

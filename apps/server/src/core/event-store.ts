@@ -1,5 +1,6 @@
 import type { Environment, EventType } from '@parley/contract';
 import type { Queryable, Tx } from './db.ts';
+import { hasFirst } from './due-store.ts';
 import { empty, few, json, type Sql, sql } from './sql.ts';
 
 /** A fact, as it is recorded with the change that made it true. */
@@ -58,10 +59,14 @@ export async function markDispatched(tx: Tx, ids: readonly string[], at: string)
   return new Set(rows.map((row) => row.id));
 }
 
+const stranded = (before: string): Sql => sql`dispatched_at is null and created_at < ${before}`;
+
+export const isStranded = (before: string): Sql => hasFirst(sql`from events where ${stranded(before)}`, 'created_at');
+
 /** Events that a killed process recorded and did not dispatch, oldest first, locked until the transaction ends. */
 export async function lockStrandedEvents(tx: Tx, before: string, limit: number): Promise<StoredEvent[]> {
   return tx.query<StoredEvent>(sql`
     select id, project_id as "projectId", environment, type, topic, data::json as data, created_at as "createdAt"
-    from events where dispatched_at is null and created_at < ${before}
+    from events where ${stranded(before)}
     order by created_at limit ${limit} for update skip locked`);
 }

@@ -48,6 +48,8 @@ export interface ExpiringSets {
   touch(set: string, member: string, ttlMs: number, value?: string): Promise<{ isNew: boolean }>;
   /** Many at once; whether each was new, in their order. Sets of one thing (`presence/x`, `away/x`) go in one command. */
   touchAll(entries: readonly ExpiringEntry[], ttlMs: number): Promise<boolean[]>;
+  /** Those that have not expired live on as if touched, with the value that they have; of each whether it did, in their order. */
+  prolongAll(entries: readonly Pick<ExpiringEntry, 'set' | 'member'>[], ttlMs: number): Promise<boolean[]>;
   remove(set: string, member: string): Promise<boolean>;
   /** Many at once; whether each was there, in their order. */
   removeAll(entries: readonly ExpiringEntry[]): Promise<boolean[]>;

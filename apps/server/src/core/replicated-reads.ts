@@ -7,6 +7,11 @@ import type { Metrics } from './metrics.ts';
 export interface ReplicatedReads {
   /** Everything that was committed before the call is in its rows, whoever committed it. */
   current: Reader;
+  /**
+   * The same for several statements of one answer, none of which sees less than the one before it: `work` is done at the
+   * replica, and done anew at the database where that is behind for so long or away.
+   */
+  together<T extends object>(patienceMs: number, work: (from: Reader, isReplica: boolean) => Promise<T>): Promise<T>;
   /** Whether the replica is worth asking now. */
   hasReplica(): boolean;
   /** Null when the database is to be asked: the replica is away, or `ask` says that it is behind. Never throws. */
@@ -62,6 +67,9 @@ export function createReplicatedReads({ db, replica, clock, log, metrics }: Repl
   return {
     hasReplica,
     fromReplica,
+    together: async (patienceMs, work) =>
+      (await fromReplica((follower) => follower.readCurrent((from) => work(from, true), patienceMs))) ??
+      (await work(db, false)),
     current: {
       query: async (statement) =>
         (await fromReplica((follower) => follower.queryCurrent(statement))) ?? (await db.query(statement)),

@@ -42,6 +42,11 @@ export interface SocketSession extends Grant {
   expiresAt: number;
 }
 
+/** Where frames to one connection are queued. */
+export interface Outlet {
+  write(frame: SocketFrame): void;
+}
+
 /** What a domain may do with one of its connections. Every call is harmless once the connection is closing. */
 export interface Connection<S extends SocketSession, F extends ServerFrameTable = ServerFrameTable> {
   readonly id: string;
@@ -55,6 +60,8 @@ export interface Connection<S extends SocketSession, F extends ServerFrameTable 
   readonly isOpen: boolean;
   /** Bytes that have not left this process. */
   readonly queuedBytes: number;
+  /** What `write` leads to, the same for as long as the connection lives: for who writes to thousands at once. */
+  readonly outlet: Outlet;
   /** Queues a frame that others get too. */
   write(frame: SocketFrame): void;
   /** Queues a frame for this connection alone; `ts` is added. */

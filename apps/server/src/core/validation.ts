@@ -1,14 +1,23 @@
 import { type ErrorDetail, fail } from '@parley/contract';
-import type { TObject } from 'typebox';
-import { Compile } from 'typebox/schema';
+import type { TObject, TSchema } from 'typebox';
+import { Compile, type Validator } from 'typebox/schema';
 import { lazy } from './lazy.ts';
 
 /** Checks input from outside and gives back only what its schema declares. */
 export type Parser = (value: unknown) => Record<string, unknown>;
 
-/** Compiles a schema once, when it is first used: compiling them all would be a second of every start. `whole` is what the input is called when it is no object at all. */
+const validators = new WeakMap<TSchema, Validator>();
+
+/** Compiles a schema once in a process: many routes share one. */
+export function validatorOf(schema: TSchema): Validator {
+  const validator = validators.get(schema) ?? Compile(schema);
+  validators.set(schema, validator);
+  return validator;
+}
+
+/** Compiles a schema when it is first used: compiling them all would be a second of every start. `whole` is what the input is called when it is no object at all. */
 export function compileParser(schema: TObject, whole = 'body'): Parser {
-  const compiled = lazy(() => Compile(schema));
+  const compiled = lazy(() => validatorOf(schema));
   const names = Object.keys(schema.properties);
   const emptyMeansAbsent = names.filter((name) => isOptionalText(schema, name));
 

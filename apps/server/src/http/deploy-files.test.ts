@@ -36,7 +36,7 @@ async function exposedNames(): Promise<Set<string>> {
 const namesIn = (expression: string): string[] =>
   [...expression.matchAll(/\b(?:parley|process)_\w+/g)].map(([name]) => name.replace(/_(bucket|sum|count)$/, ''));
 
-test('[OBS-14] the Grafana dashboard and the alert rules name only metrics that /metrics exposes', async () => {
+test('[OBS-14] the Grafana dashboard and the alert rules name only metrics that /metrics exposes, and all of media are shown', async () => {
   const dashboard = JSON.parse(await read('grafana/parley.json')) as Dashboard;
   const { groups }: Alerts = parse(await read('prometheus/alerts.yaml'));
   const rules = groups.flatMap((group) => group.rules);
@@ -59,6 +59,10 @@ test('[OBS-14] the Grafana dashboard and the alert rules name only metrics that 
     for (const name of names) assert.ok(exposed.has(name), `${where} asks for ${name}, which is not exposed`);
     assert.equal(expression.split('(').length, expression.split(')').length, `${where} closes its brackets`);
   }
+  const shown = new Set(dashboard.panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => namesIn(expr))));
+  const ofMedia = [...exposed].filter((name) => name.startsWith('parley_media_'));
+  assert.ok(ofMedia.length > 15);
+  for (const name of ofMedia) assert.ok(shown.has(name), `no panel shows ${name}`);
 });
 
 test('[OBS-19] a server that has done nothing yet exposes every metric with its help, and zeros for what alerts compare', () => {

@@ -1,5 +1,6 @@
 import { type Method, type Routes, splitAt } from '@parley/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { lazy } from '../core/lazy.ts';
 import { isBrowserRoute } from '../core/origins.ts';
 import { pathOf } from './request-info.ts';
 
@@ -17,19 +18,11 @@ interface KnownPath {
 export function createOtherMethods(
   table: Routes,
 ): (request: FastifyRequest, reply: FastifyReply) => 'answered' | 'refused' | 'unknown' {
-  const paths = new Map<string, KnownPath>();
-  for (const row of Object.values(table)) {
-    const { method, path } = splitAt(row);
-    const text = `^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`;
-    const known = paths.get(text) ?? { pattern: new RegExp(text), methods: [], isForBrowsers: false };
-    known.methods.push(method);
-    known.isForBrowsers ||= isBrowserRoute(row.by);
-    paths.set(text, known);
-  }
+  const paths = lazy(() => pathsOf(table));
 
   return (request, reply) => {
     const path = pathOf(request.url);
-    const known = [...paths.values()].find(({ pattern }) => pattern.test(path));
+    const known = paths().find(({ pattern }) => pattern.test(path));
     if (!known) return 'unknown';
     const { isForBrowsers } = known;
     const methods: string[] = [...known.methods, ...(known.methods.includes('GET') ? ['HEAD'] : [])];
@@ -41,6 +34,19 @@ export function createOtherMethods(
     preflight(reply, allow, isForBrowsers);
     return 'answered';
   };
+}
+
+function pathsOf(table: Routes): readonly KnownPath[] {
+  const paths = new Map<string, KnownPath>();
+  for (const row of Object.values(table)) {
+    const { method, path } = splitAt(row);
+    const text = `^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`;
+    const known = paths.get(text) ?? { pattern: new RegExp(text), methods: [], isForBrowsers: false };
+    known.methods.push(method);
+    known.isForBrowsers ||= isBrowserRoute(row.by);
+    paths.set(text, known);
+  }
+  return [...paths.values()];
 }
 
 /** Says nothing about projects: whether an origin may use one is decided on the request itself. */

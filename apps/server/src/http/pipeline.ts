@@ -13,14 +13,13 @@ import {
   splitAt,
 } from '@parley/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Compile } from 'typebox/schema';
 import type { ApiKeyCaller, Caller, SessionProofs } from '../core/caller.ts';
 import type { Changes } from '../core/changes.ts';
 import { readEnvironment } from '../core/environment.ts';
 import { Answer, type AuditSubject, type HandlerInput, RawJson, type RequestInfo, Stream } from '../core/handlers.ts';
 import { lazy } from '../core/lazy.ts';
 import { assertOriginAllowed, isBrowserRoute, type OriginPolicy } from '../core/origins.ts';
-import type { Parser } from '../core/validation.ts';
+import { type Parser, validatorOf } from '../core/validation.ts';
 import { readBody, readText } from './body.ts';
 import type { IdentifiedCaller, Identify } from './credentials.ts';
 import type { Once, WireAnswer } from './idempotency.ts';
@@ -67,7 +66,7 @@ interface CompiledRoute {
   handler: AnyHandler;
   parseQuery: Parser | null;
   parseBody: Parser | null;
-  shape: Shape;
+  shape: () => Shape;
   isValidAnswer: ((value: unknown) => boolean) | null;
 }
 
@@ -88,7 +87,7 @@ export function mountRoutes(
 
 function compile(name: string, row: RouteRow, handler: AnyHandler, checkAnswers: boolean): CompiledRoute {
   const [, schema] = row.returns;
-  const validator = checkAnswers && schema ? lazy(() => Compile(schema)) : null;
+  const validator = checkAnswers && schema ? lazy(() => validatorOf(schema)) : null;
   return {
     name,
     row,
@@ -96,7 +95,7 @@ function compile(name: string, row: RouteRow, handler: AnyHandler, checkAnswers:
     handler,
     parseQuery: queryParser(row),
     parseBody: bodyParser(row),
-    shape: compileShape(schema),
+    shape: lazy(() => compileShape(schema)),
     isValidAnswer: validator && ((value) => validator().Check(value)),
   };
 }
@@ -222,7 +221,7 @@ async function handle(
   }
   const answer = result instanceof Answer ? result : new Answer(result);
   if (row.audit && answer.subject) await deps.recordAudit(row.audit, input.caller, answer.subject, input.request);
-  const shaped = shape(answer.body);
+  const shaped = shape()(answer.body);
   check(shaped);
   const type: Record<string, string> = row.speaks && schema ? { 'content-type': row.speaks } : {};
   return {

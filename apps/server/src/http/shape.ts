@@ -12,7 +12,7 @@ interface SchemaParts {
 
 const keep: Shape = (value) => value;
 
-/** Compiled once per row. A union is shaped by its only object or array member (a nullable record); others pass as they are. */
+/** A union is shaped by its only object or array member (a nullable record); others pass as they are. */
 export function compileShape(schema: TSchema | null): Shape {
   if (schema === null) return keep;
   const { type, properties, items, anyOf } = schema as SchemaParts;

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import { openSocket, refusedUpgrade } from '../../testkit/clients/socket-client.ts';
 import { startSockets, type TestSockets } from '../../testkit/clients/sockets.ts';
 import { eventually } from '../../testkit/kit/eventually.ts';
+import { clockLeewaySeconds } from '../core/tokens.ts';
 
 let at: TestSockets;
 before(async () => {
@@ -192,6 +193,49 @@ test('[SOCK-12] a token that ends is announced a minute before, and the connecti
   await client.take('token.expiring');
   await own.clock.advance(60_000);
   assert.deepEqual(await client.whenClosed(), { code: 4401, reason: 'TOKEN_EXPIRED' });
+  await own.stop();
+});
+
+test('[SOCK-11] silence is counted from the last frame, to the second', async () => {
+  const own = await startSockets();
+  const client = await openSocket(`${own.url}/v1/chat/ws?token=good-late`);
+  await client.take('hello');
+  await own.clock.advance(20_000);
+  client.send('{"type":"ping"}');
+  await client.take('pong');
+  await own.clock.advance(45_000);
+  await client.ask({ type: 'echo', text: 'in time' });
+  await own.clock.advance(45_000);
+  assert.deepEqual([client.closed, own.closed], [null, []]);
+  await own.clock.advance(2_000);
+  assert.deepEqual(await client.whenClosed(), { code: 4408, reason: 'HEARTBEAT_LOST' });
+  await own.stop();
+});
+
+test('[SOCK-12] a shorter token, or a clock that is set ahead, is noticed within seconds', async () => {
+  const own = await startSockets();
+  const open = async () => {
+    const client = await own.chat();
+    return { client, connection: await own.connectionOf(client) };
+  };
+  const [renewed, other] = [await open(), await open()];
+  await own.clock.advance(3_000);
+  const { session } = renewed.connection;
+  renewed.connection.renew({ ...session, expiresAt: own.clock.now() + 30_000 });
+  await own.clock.advance(2_000);
+  await renewed.client.take('token.expiring');
+  await own.clock.advance(clockLeewaySeconds * 1_000 + 25_000);
+  assert.equal(renewed.client.closed, null);
+  await own.clock.advance(5_000);
+  assert.deepEqual(await renewed.client.whenClosed(), { code: 4401, reason: 'TOKEN_EXPIRED' });
+
+  await other.client.ask({ type: 'ping' });
+  own.clock.step(3_500_000);
+  await own.clock.advance(2_000);
+  await other.client.take('token.expiring');
+  own.clock.step(120_000);
+  await own.clock.advance(2_000);
+  assert.deepEqual(await other.client.whenClosed(), { code: 4401, reason: 'TOKEN_EXPIRED' });
   await own.stop();
 });
 

@@ -6,9 +6,11 @@ import type { Log } from '../core/log.ts';
 import { type RateLimiter, wholeSeconds } from '../core/rate-limiter.ts';
 import type { Connection, SocketDefinition, SocketSession } from '../core/socket.ts';
 import { clockLeewaySeconds } from '../core/tokens.ts';
+import type { Timed, Times } from './deadlines.ts';
 import { createFrameAnswers, type End } from './frame-answers.ts';
 import { type FrameRoute, type RawFrame, readFrame } from './frame-reader.ts';
 import { OutboxWriter } from './frame-writer.ts';
+import { pongFrame, readHeartbeat } from './heartbeat.ts';
 import { createInbox } from './inbox.ts';
 import { Meter } from './meter.ts';
 import { OpenConnection } from './open-connection.ts';
@@ -50,16 +52,16 @@ export interface Wire {
   onKnown: () => void;
   /** Takes a place of the session's subject, or SVC_RATE_LIMITED; gives back how to leave it. */
   claim: (session: SocketSession) => () => void;
+  /** Called when the connection may have to end sooner than its last tick said. */
+  onSooner: () => void;
   /** Called once, when the network connection is gone. */
   onGone: () => void;
 }
 
-/** A connection as the sockets hold it. */
-export interface LiveConnection {
+/** A connection as the sockets hold it. Its ticks: authentication, heartbeat, expiry. */
+export interface LiveConnection extends Timed {
   /** What it was opened by; null before authentication and after the end. */
   grant(): Grant | null;
-  /** Deadlines: authentication, heartbeat, expiry. Called about once a second. */
-  tick(times: { now: number; elapsed: number }): void;
   /** Asks the client to reconnect to another process. */
   announceReconnect(afterMs: number): void;
   close(code: CloseCode, reason: string): void;
@@ -73,7 +75,7 @@ const expiringBeforeMs = 60_000;
 export function createConnection<S extends SocketSession, V extends ServerFrameTable>(
   definition: Definition<S, V>,
   routes: ReadonlyMap<string, FrameRoute<S, V>>,
-  { ws, createOutbox, onKnown, claim, onGone }: Wire,
+  { ws, createOutbox, onKnown, claim, onSooner, onGone }: Wire,
   visitor: Visitor,
   { token, first }: Pick<Offer, 'token' | 'first'>,
   deps: ConnectionDeps,
@@ -100,7 +102,9 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
     isOpen,
     renew(session) {
       lastSession = session;
-      if (state.is === 'open') state = { ...state, session, isExpiringSent: false };
+      if (state.is !== 'open') return;
+      state = { ...state, session, isExpiringSent: false };
+      onSooner();
     },
     close,
   });
@@ -146,6 +150,7 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
     lastSession = session;
     state = { is: 'open', session, leavePlace, isExpiringSent: false };
     onKnown();
+    onSooner();
     definition.opened(connection, hasFirst);
   }
 
@@ -168,6 +173,11 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
   function receive(bytes: Buffer): void {
     heardAt = clock.elapsed();
     if (state.is === 'closing') return;
+    const heartbeat = state.is === 'open' ? readHeartbeat(bytes) : null;
+    if (heartbeat) {
+      if (mayPing()) outbox.write(pongFrame(heartbeat, clock.now()));
+      return;
+    }
     let frame: RawFrame;
     try {
       frame = readFrame(bytes);
@@ -177,8 +187,8 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
       answers.sendError(error, { id: null }, isLast ? endOf : undefined);
       return;
     }
-    if (frame.type === 'ping' && state.is === 'open') pong(frame);
-    else admit(frame);
+    if (frame.type !== 'ping' || state.is !== 'open') admit(frame);
+    else if (mayPing()) answers.pong(frame);
   }
 
   /** Of the address, which ws has not measured. */
@@ -187,10 +197,11 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
     else receive(bytes);
   }
 
-  function pong(frame: RawFrame): void {
+  /** Closes a connection that sends too many. */
+  function mayPing(): boolean {
     const { excess, remainingMs } = pings.use(heardAt);
-    if (excess === 0) answers.pong(frame);
-    else closeOverLimit(wholeSeconds(remainingMs));
+    if (excess > 0) closeOverLimit(wholeSeconds(remainingMs));
+    return excess === 0;
   }
 
   const closeOverLimit = (retryAfterSeconds: number): void =>
@@ -203,6 +214,15 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
       const { retryAfterSeconds } = admission;
       answers.refuse(new ServiceError('SVC_RATE_LIMITED', { retryAfterSeconds }), frame);
     }
+  }
+
+  /** When the next tick can find something to do. */
+  function dueAt({ now, elapsed }: Times): number {
+    if (state.is === 'closing') return Number.POSITIVE_INFINITY;
+    if (state.is === 'awaitingAuth') return Math.max(state.deadline, elapsed);
+    const { session, isExpiringSent } = state;
+    const tokenAt = session.expiresAt + (isExpiringSent ? clockLeewaySeconds * 1000 : -expiringBeforeMs);
+    return Math.min(heardAt + definition.heartbeatTimeoutMs, elapsed + tokenAt - now);
   }
 
   ws.on('message', (data, isBinary) => {
@@ -236,6 +256,7 @@ export function createConnection<S extends SocketSession, V extends ServerFrameT
           definition.expiring(connection);
         }
       }
+      return dueAt({ now, elapsed });
     },
     announceReconnect(afterMs) {
       if (state.is === 'open') definition.draining(connection, afterMs);

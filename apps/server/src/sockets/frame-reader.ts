@@ -25,6 +25,7 @@ export interface RawFrame {
 }
 
 const idLengthMax = 64;
+const byteOrderMark = 0xef;
 
 /** Frame types of a socket. A Map: `constructor` is not a frame. */
 export function createFrameRoutes<S extends SocketSession, F extends ClientFrameTable, V extends ServerFrameTable>({
@@ -51,8 +52,9 @@ function routeOf<S extends SocketSession, R extends ClientFrameRow, V extends Se
 }
 
 /** Bytes from a client as `{ type, id?, … }`, or SVC_INVALID_JSON / SVC_VALIDATION_FAILED. */
-export function readFrame(bytes: Uint8Array): RawFrame {
-  const value = readJson(bytes);
+export function readFrame(bytes: Buffer): RawFrame {
+  // ws has validated the UTF-8; the reader takes a byte order mark away.
+  const value = readJson(bytes[0] === byteOrderMark ? bytes : bytes.toString());
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return fail('SVC_INVALID_JSON', { message: 'A frame is one JSON object.' });
   }

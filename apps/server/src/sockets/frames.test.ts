@@ -110,6 +110,37 @@ test('[SOCK-8] frames of one connection are handled one after the other, pings a
   await client.close();
 });
 
+test('[SOCK-8] a ping is answered the same however it is written, and what is no JSON is refused', async () => {
+  const client = await at.chat();
+  await client.take('hello');
+  const now = at.clock.now();
+  const answers: [text: string, t: unknown][] = [
+    ['{"type":"ping"}', undefined],
+    [' {"type":"ping"}', undefined],
+    ['{"type":"ping","t":42}', 42],
+    ['{"type":"ping", "t":42}', 42],
+    ['{"type":"ping","t":0}', 0],
+    ['{"type":"ping","t":-7.5}', -7.5],
+    ['{"type":"ping","t":123456789012345678}', 123456789012345680],
+    ['{"type":"ping","t":"é"}', 'é'],
+  ];
+  for (const [text, t] of answers) {
+    client.send(text);
+    const said = t === undefined ? {} : { t };
+    assert.deepEqual(await client.take('pong'), { type: 'pong', ...said, serverTime: now, ts: now }, text);
+  }
+  for (const text of [
+    '{"type":"ping","t":007}',
+    '{"type":"ping","t":}',
+    '{"type":"ping","t":4x}',
+    '{"type":"ping"}}',
+  ]) {
+    client.send(text);
+    assert.equal((await client.take('error'))['code'], 'INVALID_JSON', text);
+  }
+  await client.close();
+});
+
 test('[SOCK-8] frames and pings that come while the token is checked are answered after it', async () => {
   const client = await at.chat('good-slow');
   await eventually(() => at.started.includes('good-slow'));

@@ -8,6 +8,7 @@ import type { OpenConnections } from '../core/grant.ts';
 import type { Ids } from '../core/ids.ts';
 import type { AnySocket, SocketDefinition, SocketSession } from '../core/socket.ts';
 import { type ConnectionDeps, createConnection, type LiveConnection, type Visitor, type Wire } from './connection.ts';
+import { Deadlines } from './deadlines.ts';
 import { createFrameRoutes } from './frame-reader.ts';
 import { createFlusher } from './outbox.ts';
 import { closeCodeOf, closeReason } from './socket-errors.ts';
@@ -51,7 +52,7 @@ const retryAfterSeconds = 5;
 export function createSockets(deps: SocketsDeps): Sockets {
   const { clock, log, limits, rateLimiter, ids, random, requestIdOf, ipOf, refuse } = deps;
   const flusher = createFlusher();
-  const live = new Set<LiveConnection>();
+  const live = new Deadlines<LiveConnection>();
   const unknown = createTally();
   const subjects = createTally();
   const stopping = new AbortController();
@@ -146,7 +147,8 @@ export function createSockets(deps: SocketsDeps): Sockets {
           if (isUnknown) unknown.remove(address);
         },
         claim: (session) => claim(endpoint.path, session),
-        onGone: () => live.delete(connection),
+        onSooner: () => live.recheck(connection),
+        onGone: () => live.remove(connection),
       },
       visitor,
       offer,
@@ -164,8 +166,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
   async function runTicks(): Promise<void> {
     while (!stopping.signal.aborted) {
       await clock.sleep(tickMs, stopping.signal);
-      const times = { now: clock.now(), elapsed: clock.elapsed() };
-      for (const connection of live) connection.tick(times);
+      live.tick({ now: clock.now(), elapsed: clock.elapsed() });
     }
   }
 

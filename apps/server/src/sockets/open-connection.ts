@@ -21,7 +21,7 @@ export class OpenConnection<S extends SocketSession, V extends ServerFrameTable>
   readonly ip: string;
   readonly userAgent: string | null;
   readonly connectedAt: number;
-  readonly #outbox: Outbox;
+  readonly outlet: Outbox;
   readonly #writer: FrameWriter;
   readonly #life: Life<S>;
 
@@ -36,7 +36,7 @@ export class OpenConnection<S extends SocketSession, V extends ServerFrameTable>
     this.ip = ip;
     this.userAgent = userAgent;
     this.connectedAt = connectedAt;
-    this.#outbox = outbox;
+    this.outlet = outbox;
     this.#writer = writer;
     this.#life = life;
   }
@@ -54,11 +54,11 @@ export class OpenConnection<S extends SocketSession, V extends ServerFrameTable>
   }
 
   get queuedBytes(): number {
-    return this.#outbox.queuedBytes;
+    return this.outlet.queuedBytes;
   }
 
   write(frame: SocketFrame): void {
-    this.#outbox.write(frame);
+    this.outlet.write(frame);
   }
 
   send<K extends keyof V & string>(type: K, fields: FrameFields<V[K]>): void {

@@ -131,14 +131,15 @@ export async function joinPlainly(service: TestService, roomId: string, way: Pla
 
 /** Lets time pass second by second, so that every chore runs as often as it would. */
 export async function passTime(
-  { clock, choreCount }: { clock: FakeClock; choreCount: number },
+  { clock, choreCount, service }: Pick<TestService, 'service'> & { clock: FakeClock; choreCount: number },
   seconds: number,
   eachSecond: () => unknown = () => {},
 ): Promise<void> {
   for (let second = 0; second < seconds; second++) {
     await clock.advance(1_000);
     await eachSecond();
-    await eventually(() => clock.sleeping().length >= choreCount, { everyMs: 2 });
+    // A chore may sleep, too.
+    await eventually(() => clock.sleeping().length >= choreCount + service.choresInFlight(), { everyMs: 2 });
   }
 }
 

@@ -7,7 +7,7 @@ import { sampleBody } from '../kit/sample-body.ts';
 import { fuzzFiles } from './files.ts';
 import { type FuzzOutcome, noOutcome, sendAll, type Try } from './request.ts';
 import { createStage, type Props, SDP_OFFER } from './stage.ts';
-import { type Hints, nasty, nearObject } from './values.ts';
+import { anyText, type Hints, nasty, nearObject } from './values.ts';
 
 /** Wide enough that requests are read and not only counted. */
 export const FUZZ_LIMITS = {
@@ -79,6 +79,8 @@ interface RouteFuzz {
   seed: number;
   /** Requests to every route. */
   perRoute: number;
+  /** Each route by one kind of credential, and by the next one the route after it; by all of its kinds by default. */
+  isInTurns?: boolean;
   /** Names of routes; all of them by default. */
   only?: readonly string[];
   onProgress?(requests: number): void;
@@ -90,15 +92,17 @@ export async function fuzzRoutes({
   operator,
   seed,
   perRoute,
+  isInTurns = false,
   only,
   onProgress,
 }: RouteFuzz): Promise<FuzzOutcome> {
   const outcome = noOutcome();
   const stage = await createStage(service, operator);
-  for (const [name, row] of routesInOrder()) {
+  for (const [at, [name, row]] of routesInOrder().entries()) {
     if (only?.includes(name) === false) continue;
     const each = Math.ceil(perRoute / row.by.length);
     for (const [index, kind] of row.by.entries()) {
+      if (isInTurns && index !== at % row.by.length) continue;
       const props = await stage.props(name);
       const tries = fc.sample(tryOf(row, kind, props), { seed: seed + index, numRuns: each });
       const plain = plainTry(name, row, kind, props);
@@ -192,7 +196,7 @@ function tryOf(row: RouteRow, kind: Credential, { ids, bearers, headers }: Props
 function bodyOf(row: RouteRow, ids: Hints): fc.Arbitrary<string | undefined> {
   if (!row.body) return fc.constant(undefined);
   const json = nearObject(row.body, ids).map((value) => JSON.stringify(value));
-  const raw = fc.oneof(fc.string({ maxLength: 200, unit: 'binary' }), fc.json({ maxDepth: 4 }), fc.constant('{"a":'));
+  const raw = fc.oneof(anyText(200), fc.json({ maxDepth: 4 }), fc.constant('{"a":'));
   return fc.oneof({ arbitrary: json, weight: 9 }, { arbitrary: raw, weight: 1 });
 }
 
@@ -207,7 +211,7 @@ const sdp: fc.Arbitrary<string> = fc.oneof(
     const instead = { lose: [], double: [value, value], spoil: [`${value.slice(0, 4)}${text}`] }[how] ?? [];
     return lines.toSpliced(line, 1, ...instead).join('\r\n');
   }),
-  fc.string({ maxLength: 300, unit: 'binary' }),
+  anyText(300),
 );
 
 /** The world's own id mostly, so that requests get past the door. */

@@ -8,7 +8,7 @@ import type { TestService } from '../kit/service.ts';
 import type { World } from '../kit/world.ts';
 import { chatFrameChecker, type FrameChecker, signalingFrameChecker } from './frame-checker.ts';
 import { HANG_MS } from './request.ts';
-import { type Hints, nearObject } from './values.ts';
+import { anyText, type Hints, nearObject } from './values.ts';
 
 /** Sockets are opened again: one that was cut for what it sent says nothing about what comes after. */
 const FRAMES_PER_SOCKET = 40;
@@ -150,7 +150,7 @@ function frameOf(table: FrameTable, hints: Hints): fc.Arbitrary<string> {
     nearObject(data, hints).map((value) => JSON.stringify({ ...value, type, id: newId() })),
   );
   const unknown = fc.oneof(
-    fc.string({ maxLength: 200, unit: 'binary' }),
+    anyText(200),
     fc.json({ maxDepth: 4 }),
     fc.string({ maxLength: 30 }).map((type) => JSON.stringify({ type, id: newId() })),
     fc.constantFrom('{', '[]', 'null', '{"type":1}', '{"type":"ping","id":{}}', '['.repeat(5000)),

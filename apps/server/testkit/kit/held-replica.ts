@@ -5,8 +5,8 @@ import { raw, type Sql, sql } from '../../src/core/sql.ts';
 
 /** Stands for a replica: other sessions of the same PostgreSQL, which see it as it was when they were held. */
 export interface HeldReplica extends Replica {
-  /** From here on nothing more is replayed. */
-  hold(): Promise<void>;
+  /** From here on nothing more is replayed. `isUnnoticed`: and it says otherwise, as one left behind by a failover may. */
+  hold(options?: { isUnnoticed?: boolean }): Promise<void>;
   /** Everything is replayed. */
   release(): Promise<void>;
   /** It does not answer any more, or again. */
@@ -22,7 +22,7 @@ interface Snapshot {
 export function createHeldReplica(primary: Db, adminUrl: string): HeldReplica {
   const sessions = openSessions(primary, adminUrl);
   let held: Snapshot | null = null;
-  let isAway = false;
+  let [isAway, isUnnoticed] = [false, false];
 
   async function reader(): Promise<Reader> {
     if (isAway) throw new DatabaseUnavailable('The replica is away.');
@@ -43,15 +43,20 @@ export function createHeldReplica(primary: Db, adminUrl: string): HeldReplica {
       await query(sql`select 1`);
       return 0;
     },
+    transaction: async (work) => {
+      await reader();
+      return held ? work(held.tx) : (await sessions).transaction(work);
+    },
     execute: unused,
-    transaction: unused,
     script: unused,
     close: async () => (await sessions).close(),
   };
-  const replayed = (): Sql => (held ? sql`${held.position}::pg_lsn` : raw('pg_current_wal_flush_lsn()'));
+  const replayed = (): Sql =>
+    held && !isUnnoticed ? sql`${held.position}::pg_lsn` : raw('pg_current_wal_flush_lsn()');
   return {
     ...createReplica({ primary, db, replayed }),
-    async hold() {
+    async hold(options) {
+      isUnnoticed = options?.isUnnoticed ?? false;
       held = await takeSnapshot(await sessions);
     },
     async release() {

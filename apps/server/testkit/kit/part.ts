@@ -11,3 +11,11 @@ export const isWhole: boolean =
  */
 export const inTurns = <T>(all: readonly T[], turn: number, of: number): readonly T[] =>
   isWhole ? all : all.filter((_, at) => (at + turn) % of === 0);
+
+/** The same, and one at least. */
+export const someInTurns = <T>(all: readonly T[], turn: number, of: number): readonly T[] =>
+  isWhole ? all : all.filter((_, at) => (at - turn) % Math.min(of, all.length) === 0);
+
+/** One of them, and all each fourth turn: what must be answered alike is compared there. */
+export const oneInTurns = <T>(all: readonly T[], turn: number): readonly T[] =>
+  turn % 4 === 0 ? all : someInTurns(all, turn, all.length);

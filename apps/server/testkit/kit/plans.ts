@@ -1,5 +1,5 @@
-import type { Db, Row } from '../../src/core/db.ts';
-import { raw, type Sql } from '../../src/core/sql.ts';
+import type { Db, Row, Tx } from '../../src/core/db.ts';
+import { raw, Sql } from '../../src/core/sql.ts';
 
 /**
  * How the database would go about the statements of `work` from now on, had it planned them now, for values that it
@@ -44,4 +44,45 @@ function recorderOf(statements: Sql[]): Db {
     close: async () => {},
   };
   return recorder;
+}
+
+interface Plan {
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: Plan[];
+}
+
+const rowsIn = (plan: Plan, table: string): number =>
+  (plan['Relation Name'] === table
+    ? (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops']
+    : 0) + (plan.Plans ?? []).reduce((total, inner) => total + rowsIn(inner, table), 0);
+
+/**
+ * How many rows of a table the statements of `work` read, as in the table of a whole deployment, which nobody reads from
+ * its beginning. Each is carried out, those that only read twice.
+ */
+export function rowsRead(db: Db, table: string, work: (tx: Tx) => Promise<unknown>): Promise<number> {
+  return db.transaction(async (tx) => {
+    let total = 0;
+    await tx.execute(raw('set local enable_seqscan = off'));
+    async function explain({ strings, values }: Sql): Promise<void> {
+      const text = `explain (analyze, timing off, summary off, format json) ${strings[0]}`;
+      const [row] = await tx.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(new Sql([text, ...strings.slice(1)], values));
+      total += row ? rowsIn(row['QUERY PLAN'][0].Plan, table) : 0;
+    }
+    await work({
+      ...tx,
+      async query<T extends object>(statement: Sql): Promise<T[]> {
+        await explain(statement);
+        return tx.query<T>(statement);
+      },
+      async execute(statement) {
+        await explain(statement);
+        return 0;
+      },
+    });
+    return total;
+  });
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually.ts';
 import { ownPort } from './ports.ts';
-import { askRedis, killChild } from './redis.ts';
+import { createAsker, killChild } from './redis.ts';
 import { stoppable } from './stoppable.ts';
 
 const slots = 16_384;
@@ -17,6 +17,9 @@ export interface ClusterNode {
   start(): Promise<void>;
   /** kill -9. */
   kill(): Promise<void>;
+  /** Lets it hang: connections stay open and nothing is answered. */
+  freeze(): void;
+  thaw(): void;
 }
 
 /** A Redis Cluster of our own. */
@@ -74,7 +77,7 @@ type Joining = ClusterNode & { busPort: number };
 function createNode({ dir, port, busPort, nodeTimeoutMs }: NodeOptions): Joining {
   const url = `redis://127.0.0.1:${port}`;
   let child: ChildProcess | undefined;
-  const ask = (...command: string[]) => askRedis(url, (client) => client.sendCommand(command));
+  const { ask, close } = createAsker(url);
   const options = {
     port,
     bind: '127.0.0.1',
@@ -100,7 +103,12 @@ function createNode({ dir, port, busPort, nodeTimeoutMs }: NodeOptions): Joining
       await eventually(() => ask('PING'));
       node.id = String(await ask('CLUSTER', 'MYID'));
     },
-    kill: () => killChild(child),
+    kill() {
+      close();
+      return killChild(child);
+    },
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
   };
   return node;
 }
@@ -152,7 +160,7 @@ async function moveSlots(
       await from.ask('MIGRATE', '127.0.0.1', String(to.port), '', '0', '5000', 'REPLACE', 'KEYS', ...keys);
     }
     await set(to, 'NODE', to.id);
-    for (const node of masters) if (node !== to) await set(node, 'NODE', to.id);
+    await Promise.all(masters.filter((node) => node !== to).map((node) => set(node, 'NODE', to.id)));
   }
 }
 
@@ -166,4 +174,34 @@ export async function slotsInUse(master: ClusterNode, tags: readonly string[]): 
     .map((range) => range.split('-').map(Number));
   const all = await Promise.all(tags.map(async (tag) => Number(await master.ask('CLUSTER', 'KEYSLOT', tag))));
   return all.filter((slot) => ranges.some(([first = 0, last = first]) => slot >= first && slot <= last));
+}
+
+const hasRole = async (node: ClusterNode, role: 'master' | 'slave'): Promise<boolean> =>
+  String(await node.ask('INFO', 'replication')).includes(`role:${role}`);
+
+/** Resolves once a replica has taken the place of its master. */
+export async function promoted(replica: ClusterNode): Promise<void> {
+  await eventually(() => hasRole(replica, 'master'), { withinMs: 60_000 });
+}
+
+/** Resolves once a node has all that its master has, and may take its place. */
+export async function following(node: ClusterNode): Promise<void> {
+  const isInStep = async (): Promise<boolean> =>
+    String(await node.ask('INFO', 'replication')).includes('master_link_status:up');
+  await eventually(async () => (await hasRole(node, 'slave')) && (await isInStep()), { withinMs: 60_000 });
+}
+
+/** Whether a channel is heard there whose name has this. */
+export async function isHeardAt(node: ClusterNode, part: string): Promise<boolean> {
+  const channels = await node.ask('PUBSUB', 'SHARDCHANNELS', `*${part}*`);
+  return Array.isArray(channels) && channels.length > 0;
+}
+
+/** The master where a channel is heard whose name has this, and its replica. */
+export async function shardOfChannel({ masters, replicas }: OwnCluster, part: string) {
+  for (const [at, master] of masters.entries()) {
+    const replica = replicas[at];
+    if (replica && (await isHeardAt(master, part))) return { master, replica };
+  }
+  throw new Error(`no master with a replica hears a channel of ${part}`);
 }

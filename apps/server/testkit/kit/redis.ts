@@ -80,6 +80,27 @@ export async function askRedis<T>(url: string, ask: (client: Client) => Promise<
   return answer as T;
 }
 
+/** Asks a server again and again, by one connection for as long as that lives. */
+export function createAsker(url: string) {
+  let client: Client | undefined;
+  const close = (): void => {
+    if (client?.isOpen) client.destroy();
+    client = undefined;
+  };
+  return {
+    async ask(...command: string[]): Promise<unknown> {
+      if (!client?.isReady) {
+        close();
+        client = newClient(url);
+        client.on('error', () => {}); // connect() rejects with it
+        await client.connect();
+      }
+      return client.sendCommand(command);
+    },
+    close,
+  };
+}
+
 export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
 if (!hasRedisServer && process.env['PARLEY_TEST_REQUIRE_REDIS_SERVER'])
   throw new Error('PARLEY_TEST_REQUIRE_REDIS_SERVER is set and there is no redis-server');

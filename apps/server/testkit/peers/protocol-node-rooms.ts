@@ -26,6 +26,7 @@ interface NodeParticipant {
   permissions: MediaPermissions;
   owner: Controller;
   autoSubscribe: boolean;
+  isViewer: boolean;
   joinedAt: string;
   tracks: Map<string, MediaTrack & { mid: string }>;
   subscriptions: Set<string>;
@@ -86,6 +87,9 @@ export function createNodeRooms({ rooms, capacity, isBusy, refusesToMeet, emit }
     tracks: [...one.tracks.values()].map(({ mid: _, ...track }) => track),
     subscriptions: isBrief ? [] : [...one.subscriptions],
   });
+
+  const shownOf = (room: NodeRoom, withoutViewers = false): NodeParticipant[] =>
+    [...room.participants.values()].filter(({ isViewer }) => !(withoutViewers && isViewer));
 
   function close(room: NodeRoom, one: NodeParticipant, reason: MediaCloseReason): void {
     for (const trackId of [...one.tracks.keys()]) unpublish(room, one, trackId);
@@ -223,7 +227,7 @@ export function createNodeRooms({ rooms, capacity, isBusy, refusesToMeet, emit }
         const held = asked.map((room) => ({
           room: room.id,
           openedAt: new Date(0).toISOString(),
-          participants: [...room.participants.values()].map((one) => snapshotOf(one, frame.data.brief)),
+          participants: shownOf(room, frame.data.withoutViewers).map((one) => snapshotOf(one, frame.data.brief)),
         }));
         return { rooms: held, seq: controller.seq };
       }
@@ -246,6 +250,7 @@ export function createNodeRooms({ rooms, capacity, isBusy, refusesToMeet, emit }
       permissions: data.permissions,
       owner: controller,
       autoSubscribe: data.autoSubscribe,
+      isViewer: data.viewer ?? false,
       joinedAt: new Date().toISOString(),
       tracks: new Map(),
       subscriptions: new Set(),
@@ -256,7 +261,7 @@ export function createNodeRooms({ rooms, capacity, isBusy, refusesToMeet, emit }
     one.owner = controller;
     room.participants.set(one.id, one);
     if (one.permissions.subscribe) subscribe(room, one, one.autoSubscribe ? tracksOf(room, one) : []);
-    const there = data.brief ? [] : [...room.participants.values()];
+    const there = data.brief ? [] : shownOf(room, true);
     return { participant: snapshotOf(one), participants: there.map((other) => snapshotOf(other)) };
   }
 

@@ -1,6 +1,6 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -192,8 +192,9 @@ async function hashOf(content: Readable): Promise<string> {
 /** Kept here first: what is sent is then whole and of the right size, and its hash is known. */
 async function writeSpool(path: string, content: Readable, size: number): Promise<string> {
   const hash = createHash('sha256');
-  const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
-  await pipeline(content, exactly(size), (chunks: AsyncIterable<Buffer>) => hashed(chunks, hash), file);
+  const file = await open(path, 'wx', 0o600);
+  const hashing = (chunks: AsyncIterable<Buffer>) => hashed(chunks, hash);
+  await pipeline(content, exactly(size), hashing, file.createWriteStream());
   return hash.digest('base64');
 }
 

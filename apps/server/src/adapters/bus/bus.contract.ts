@@ -35,6 +35,26 @@ export function busContract(
     assert.equal(there.received.length, 200);
   });
 
+  test(`[STA-5] ${name}: messages that carry JSON as text arrive as they were, among others`, async () => {
+    const { first, second } = opened;
+    const there = await listen(second, 'topic/texts');
+    const json = JSON.stringify({ type: 'message', text: '"quotes"\n\\ and 😀 ä', more: { list: ['#', '{', '}'] } });
+    const messages = [
+      { entry: { change: 1, body: json, message: `${json}\n#[{}]\n`, type: 'message' } },
+      '#not a mark',
+      { frame: json, by: 'alice', empty: {}, none: null, list: [json] },
+      { texts: { one: json, short: '{}' }, frame: json, other: { deep: { frame: json } } },
+      { ada: { 'a.b': json, 'c,d:1': json, one: json }, 'e.f': { frame: json }, 'g:h': json },
+      JSON.parse(`{ "data": { "__proto__": ${JSON.stringify(json)} } }`),
+      null,
+      [json],
+      `${json}`,
+      { frame: json },
+    ];
+    for (const message of messages) first.publish('topic/texts', message);
+    await eventually(() => assert.deepEqual(there.received, messages));
+  });
+
   test(`[STA-5] ${name}: the publishing process hears its message at once and exactly once`, async () => {
     const { first, second } = opened;
     const here = await listen(first, 'topic/echo');

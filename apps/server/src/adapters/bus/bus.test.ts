@@ -52,7 +52,7 @@ async function openCounted(t: TestContext) {
     const text = await askRedis(own.url, (client) => client.info('commandstats'));
     return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(text)?.[1] ?? 0);
   };
-  const heard = () => askRedis(own.url, (client) => client.pubSubChannels('counted:bus/*'));
+  const heard = () => askRedis(own.url, (client) => client.pubSubChannels('counted:bus2/*'));
   return { one, two, callsOf, heard };
 }
 
@@ -85,7 +85,7 @@ test('[STA-8] redis: a topic is heard while somebody listens and a little longer
   const back = await subscribeAll(one.bus);
   assert.equal((await callsOf('subscribe')) - before, 1, 'they returned at once');
   for (const stop of back.slice(1)) stop();
-  await eventually(async () => assert.deepEqual(await heard(), ['counted:bus/topic/0']));
+  await eventually(async () => assert.deepEqual(await heard(), ['counted:bus2/topic/0']));
   assert.equal(await callsOf('unsubscribe'), 1);
 });
 
@@ -210,4 +210,28 @@ test('[STA-6] redis: a process starts without a server, serves itself and joins 
   t.after(two.close);
   two.bus.publish('topic', 2);
   await eventually(() => assert.deepEqual(one.received, [1, 2]));
+});
+
+test('[STA-25] redis: while the server is away nobody waits to hear a topic, and hears it when the server is back', {
+  skip,
+}, async (t) => {
+  const own = await startOwnRedis();
+  t.after(own.kill);
+  const [one, two] = await Promise.all([openProcess(own.url), openProcess(own.url)]);
+  t.after(one.close);
+  t.after(two.close);
+  await own.kill();
+  await eventually(() => assert.rejects(one.bus.ping(), /not reachable/));
+  // By now it tries to connect once a second, and no more often.
+  await sleep(2_000);
+  const heard: unknown[] = [];
+  const started = performance.now();
+  for (let at = 0; at < 5; at++) await one.bus.subscribe(`late/${at}`, (message) => heard.push(message));
+  const ms = Math.round(performance.now() - started);
+  assert.ok(ms < 1_500, `${ms} ms`);
+
+  await own.start();
+  await eventually(() => assert.ok(one.gaps() > 0 && two.gaps() > 0));
+  for (let at = 0; at < 5; at++) two.bus.publish(`late/${at}`, at);
+  await eventually(() => assert.deepEqual(heard, [0, 1, 2, 3, 4]));
 });

@@ -18,6 +18,8 @@ const beatsMax = 6;
 const beatAllMs = 200;
 /** Of one SUBSCRIBE: Redis does nothing else meanwhile. */
 const channelsMax = 1_000;
+/** From one to the next. */
+const gatherMs = 10;
 
 /**
  * A connection that hears the channels it was asked for. What is asked for in one turn of the loop is one command. It
@@ -36,6 +38,9 @@ export function createSubscriber(deps: SubscriberDeps) {
   let beatsHeard = 0;
   let misses = 0;
   let isLost = false;
+  /** There was a connection, and there is none. */
+  let isDown = false;
+  let joinedAt = Number.NEGATIVE_INFINITY;
   let beatingAll: NodeJS.Timeout | undefined;
   let connection = open();
 
@@ -44,10 +49,14 @@ export function createSubscriber(deps: SubscriberDeps) {
     opened.onLoss(() => {
       if (opened !== connection) return;
       isLost = true;
+      isDown = !opened.isReady;
       // Connected all the same: channels have moved, and a beat to each shard makes the library see where.
       if (opened.isReady && beatChannels.length > 1) beatingAll ??= setTimeout(beatAll, beatAllMs).unref();
     });
-    opened.onReady(() => void renew(opened, wanted.keys()));
+    opened.onReady(() => {
+      if (opened === connection) isDown = false;
+      void renew(opened, wanted.keys());
+    });
     opened.connect();
     return opened;
   }
@@ -75,15 +84,21 @@ export function createSubscriber(deps: SubscriberDeps) {
     }
   }
 
-  /** With all others of this turn. */
+  /** With all others of this turn, and in a crowd with those of the next ones. */
   function join(channel: string): Promise<void> {
     if (joining) {
       joining.channels.push(channel);
       return joining.done;
     }
     const channels = [channel];
-    const done = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+    const waitMs = joinedAt + gatherMs - performance.now();
+    const gathered = new Promise<void>((resolve) => {
+      if (waitMs > 0) setTimeout(resolve, waitMs);
+      else setImmediate(resolve);
+    });
+    const done = gathered.then(() => {
       joining = null;
+      joinedAt = performance.now();
       return joinNow(channels.filter((one) => wanted.has(one)));
     });
     joining = { channels, done };
@@ -91,13 +106,19 @@ export function createSubscriber(deps: SubscriberDeps) {
   }
 
   async function joinNow(channels: readonly string[]): Promise<void> {
+    // The library would keep it until its next attempt to connect.
+    if (isDown) return postpone(channels);
     try {
       await subscribe(connection, channels);
     } catch {
-      // Asked again when there is a connection, or with the next beat; a gap follows.
-      for (const channel of channels) if (wanted.has(channel)) unheard.add(channel);
-      isLost = true;
+      postpone(channels);
     }
+  }
+
+  /** Asked again when there is a connection, or with the next beat; a gap follows. */
+  function postpone(channels: readonly string[]): void {
+    for (const channel of channels) if (wanted.has(channel)) unheard.add(channel);
+    isLost = true;
   }
 
   function leaveNow(channels: readonly string[]): void {
@@ -135,6 +156,7 @@ export function createSubscriber(deps: SubscriberDeps) {
     // Connected and yet deaf: only a new connection helps. Otherwise the library is reconnecting already.
     if (!connection.isReady) return;
     misses = 0;
+    isDown = true;
     connection.destroy();
     connection = open();
   }, beatMs);

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Bus } from '../../core/ports.ts';
 import type { Redis, Shard } from '../redis.ts';
 import type { Link } from '../redis-link.ts';
+import { envelopeOf, messagesOf } from './envelope.ts';
 import { createInterest } from './interest.ts';
 import { createListeners } from './listeners.ts';
 import { createSubscriptions } from './redis-subscriptions.ts';
 
-/** What goes over a topic's channel, everything one process published to it in one turn: the sender, then JSON, a line each. */
-const envelopeOf = (from: string, messages: readonly unknown[]): string =>
-  [from, ...messages.map((message) => JSON.stringify(message ?? null))].join('\n');
+/** Of the envelopes: processes with another one share no channels, and hear each other by their looks into the store. */
+const format = 2;
 
 /** As one command: a turn may publish to hundreds of topics, and what a command costs us is not its bytes. */
 const publishAll = `
@@ -36,7 +36,7 @@ export async function openRedisBus({ redis, onError, graceMs = 5_000 }: RedisBus
   const gapListeners = new Set<() => void>();
   const runPublishAll = redis.script(publishAll);
   const publishCommand = redis.isCluster ? 'SPUBLISH' : 'PUBLISH';
-  const channelOf = ({ prefix }: Shard, topic: string): string => `${prefix}bus/${topic}`;
+  const channelOf = ({ prefix }: Shard, topic: string): string => `${prefix}bus${format}/${topic}`;
   // Prefixes of all shards are as long.
   const topicAt = channelOf(redis.shardOf(''), '').length;
   // One for each part of the store, in its first shard. No topic begins like these.
@@ -103,8 +103,7 @@ export async function openRedisBus({ redis, onError, graceMs = 5_000 }: RedisBus
     const topic = channel.slice(topicAt);
     // It may be heard a little longer than there are listeners.
     if (!listeners.has(topic)) return;
-    const [, ...messages] = text.split('\n');
-    for (const message of messages) listeners.deliver(topic, JSON.parse(message));
+    for (const message of messagesOf(text)) listeners.deliver(topic, message);
   }
 
   for (const [channel, shard] of lossChannels) void subscriptions.listen(shard, channel);

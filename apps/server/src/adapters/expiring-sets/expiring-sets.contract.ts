@@ -61,6 +61,46 @@ export function expiringSetsContract(
     assert.deepEqual([await first.touchAll([], 1_000), await first.removeAll([])], [[], []]);
   });
 
+  test(`[STA-3] ${name}: who is prolonged lives on with the value that it has; who has expired, left or never came does not come back`, async () => {
+    const { first, second } = opened;
+    await first.touch('long/1', 'ada', 10_000, 'v1');
+    await first.touch('long/1', 'bob', 10_000, 'v2');
+    await first.touch('long/2', 'ada', 10_000);
+    await first.touch('long/2', 'brief', 1_000);
+    clock.jump(9_000);
+    const asked = [
+      { set: 'long/1', member: 'ada' },
+      { set: 'long/2', member: 'ada' },
+      { set: 'long/1', member: 'nobody' },
+      { set: 'long/2', member: 'brief' },
+      { set: 'long/3', member: 'ada' },
+      { set: 'long/1', member: 'bob' },
+    ];
+    assert.deepEqual(await second.prolongAll(asked, 20_000), [true, true, false, false, false, true]);
+    assert.deepEqual(await second.prolongAll(asked.slice(0, 2), 20_000), [true, true], 'in the same moment again');
+    clock.jump(19_000);
+    const expiresAt = clock.now() + 1_000;
+    assert.deepEqual(
+      (await first.members('long/1')).sort((a, b) => a.member.localeCompare(b.member)),
+      [
+        { member: 'ada', value: 'v1', expiresAt },
+        { member: 'bob', value: 'v2', expiresAt },
+      ],
+    );
+    assert.deepEqual([await names(second, 'long/2'), await first.count('long/3')], [['ada'], 0]);
+    const crowd = Array.from({ length: 1_200 }, (_, i) => ({ set: `long/${10 + (i % 7)}`, member: `u${i}` }));
+    await first.touchAll(crowd.slice(1), 20_000);
+    assert.deepEqual(
+      (await second.prolongAll(crowd, 20_000)).flatMap((isThere, i) => (isThere ? [] : [i])),
+      [0],
+    );
+    assert.deepEqual(await first.prolongAll([], 1_000), []);
+    clock.jump(20_000);
+    const swept = (await first.sweep('long/', 5_000)).map(({ set, member, value }) => `${set} ${member} ${value}`);
+    assert.equal(swept.length, 1_203, 'as of the last time, each once');
+    assert.ok(swept.includes('long/1 bob v2') && swept.includes('long/2 brief '));
+  });
+
   test(`[STA-3] ${name}: removing says whether the member was there`, async () => {
     const { first, second } = opened;
     await first.touch('room/2', 'ada', 10_000);

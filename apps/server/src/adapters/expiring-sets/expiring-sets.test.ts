@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { keysOf, openTestRedis, testRedisUrl } from '../../../testkit/kit/redis.ts';
+import { createFakeClock } from '../../../testkit/kit/fake-clock.ts';
+import {
+  askRedis,
+  hasRedisServer,
+  keysOf,
+  openTestRedis,
+  startOwnRedis,
+  testRedisUrl,
+} from '../../../testkit/kit/redis.ts';
 import { SharedStateUnavailable } from '../../core/ports.ts';
 import { startProcessCount } from '../process-count.ts';
 import { createRedis } from '../redis.ts';
@@ -33,6 +41,38 @@ test('[STA-3] redis: sets that nobody sweeps end by themselves', { skip }, async
   await createRedisExpiringSets(redis).touch('a', 'm', 1_000, 'value');
   const lives = await keysOf(redis);
   assert.ok((lives.get('set:a') ?? -1) > 0 && (lives.get('values:a') ?? -1) > 0);
+});
+
+test('[PRES-7] redis: prolonging everybody in a set takes two commands, however many they are, and in the first moments of an hour two more', {
+  skip: !hasRedisServer && 'no redis-server on this machine',
+}, async (t) => {
+  const own = await startOwnRedis();
+  t.after(own.kill);
+  const hour = 3_600_000;
+  const clock = createFakeClock(1_000 * hour - 30_000);
+  const redis = createRedis({ url: own.url, prefix: '', clock });
+  t.after(redis.close);
+  await redis.ready();
+  const sets = createRedisExpiringSets(redis);
+  /** What a round of ten in each of twenty sets makes Redis do. */
+  const commandsOf = async (round: (entries: { set: string; member: string; value: string }[]) => Promise<unknown>) => {
+    await askRedis(own.url, (client) => client.configResetStat());
+    await round(Array.from({ length: 200 }, (_, i) => ({ set: `room/${i % 20}`, member: `u${i}`, value: 'v' })));
+    const text = await askRedis(own.url, (client) => client.info('commandstats'));
+    const calls = [...text.matchAll(/^cmdstat_(z\w+|hset|hdel|pexpire|evalsha|eval):calls=(\d+)/gm)];
+    return Object.fromEntries(calls.map(([, name, count]) => [name, Number(count)]));
+  };
+  const [touch, prolong] = [sets.touchAll, sets.prolongAll].map(
+    (round) => () => commandsOf((entries) => round(entries, 45_000)),
+  );
+  assert.ok(touch && prolong);
+  await touch();
+  await prolong(); // the script itself is sent once
+  assert.deepEqual(await touch(), { evalsha: 1, zmscore: 20, zadd: 40, hset: 20, pexpire: 40 });
+  clock.jump(15_000);
+  assert.deepEqual(await prolong(), { evalsha: 1, zcount: 20, zadd: 20 });
+  clock.jump(20_000);
+  assert.deepEqual(await prolong(), { evalsha: 1, zcount: 20, zadd: 20, pexpire: 40 });
 });
 
 test('[STA-2] without Redis sets say so instead of being empty', async (t) => {

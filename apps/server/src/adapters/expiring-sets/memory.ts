@@ -31,9 +31,18 @@ export function createMemoryExpiringSets(clock: Clock): ExpiringSets {
     return isNew;
   }
 
+  function prolong({ set, member }: ExpiringEntry, ttlMs: number): boolean {
+    const entry = sets.get(set)?.get(member);
+    const now = clock.now();
+    if (!entry || entry.expiresAt <= now) return false;
+    entry.expiresAt = now + ttlMs;
+    return true;
+  }
+
   return {
     touch: async (set, member, ttlMs, value) => ({ isNew: put({ set, member, value }, ttlMs) }),
     touchAll: async (entries, ttlMs) => entries.map((entry) => put(entry, ttlMs)),
+    prolongAll: async (entries, ttlMs) => entries.map((entry) => prolong(entry, ttlMs)),
     remove: async (set, member) => take(set, member),
     removeAll: async (entries) => entries.map(({ set, member }) => take(set, member)),
     async includes(set, members) {

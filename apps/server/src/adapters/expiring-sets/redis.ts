@@ -40,6 +40,41 @@ while at <= #ARGV do
 end
 return answer`;
 
+/**
+ * As above, each member without a value; answers with the places of those that have expired. Most often none has: a set
+ * takes two commands then. It is in the index by an earlier time already, and its keys live on for a day: that is renewed
+ * in the first `ttl` of each hour, in which every set that lives is prolonged.
+ */
+const prolong = `
+local ttl, at, key, place, answer = tonumber(ARGV[2]), 3, 2, 0, {}
+local expires, keep = string.format('%.0f', now + ttl), string.format('%.0f', ttl + 86400000)
+local past = string.format('%.0f', now)
+local isHour = math.floor(now / 3600000) ~= math.floor((now - ttl) / 3600000)
+while at <= #ARGV do
+  local count = tonumber(ARGV[at + 1])
+  local scores = {}
+  for i = 1, count do
+    scores[2 * i - 1], scores[2 * i] = expires, ARGV[at + 1 + i]
+  end
+  local areAll = redis.call('ZCOUNT', KEYS[key], '-inf', past) == 0
+    and redis.call('ZADD', KEYS[key], 'XX', 'CH', unpack(scores)) == count
+  if not areAll then
+    for i, known in ipairs(redis.call('ZMSCORE', KEYS[key], unpack(ARGV, at + 2, at + 1 + count))) do
+      if (tonumber(known) or 0) > now then
+        redis.call('ZADD', KEYS[key], expires, ARGV[at + 1 + i])
+      else
+        answer[#answer + 1] = place + i
+      end
+    end
+  end
+  if isHour then
+    redis.call('PEXPIRE', KEYS[key], keep)
+    redis.call('PEXPIRE', KEYS[key + 1], keep)
+  end
+  at, key, place = at + 2 + count, key + 2, place + count
+end
+return answer`;
+
 const remove = `
 local answer = {}
 for at = 2, #ARGV do
@@ -80,16 +115,20 @@ while taken < limit do
       offset = offset + 1
     else
       local members, values = keyPrefix .. 'set:' .. set, keyPrefix .. 'values:' .. set
-      local expired = redis.call('ZRANGEBYSCORE', members, '-inf', string.format('%.0f', now), 'LIMIT', 0, limit - taken)
-      for _, member in ipairs(expired) do
-        answer[#answer + 1] = set
-        answer[#answer + 1] = member
-        answer[#answer + 1] = redis.call('HGET', values, member) or ''
-        redis.call('ZREM', members, member)
-        redis.call('HDEL', values, member)
-      end
-      taken = taken + #expired
       local next = redis.call('ZRANGE', members, 0, 0, 'WITHSCORES')
+      -- Most often all were prolonged since.
+      if next[2] and tonumber(next[2]) <= now then
+        local expired = redis.call('ZRANGEBYSCORE', members, '-inf', string.format('%.0f', now), 'LIMIT', 0, limit - taken)
+        for _, member in ipairs(expired) do
+          answer[#answer + 1] = set
+          answer[#answer + 1] = member
+          answer[#answer + 1] = redis.call('HGET', values, member) or ''
+          redis.call('ZREM', members, member)
+          redis.call('HDEL', values, member)
+        end
+        taken = taken + #expired
+        next = redis.call('ZRANGE', members, 0, 0, 'WITHSCORES')
+      end
       if #next == 0 then
         redis.call('ZREM', KEYS[1], set)
       else
@@ -104,6 +143,7 @@ return answer`;
 export function createRedisExpiringSets(redis: Redis): ExpiringSets {
   const scripts = {
     touch: redis.script(touch),
+    prolong: redis.script(prolong),
     remove: redis.script(remove),
     includes: redis.script(includes),
     members: redis.script(members),
@@ -115,18 +155,36 @@ export function createRedisExpiringSets(redis: Redis): ExpiringSets {
   /** Sets of one thing are together: `presence/x` and `away/x`. */
   const shardOf = (set: string): Shard => redis.shardOf(set.slice(set.indexOf('/') + 1));
 
+  /** Where in `entries` the members of each set are. */
+  const bySet = (entries: readonly ExpiringEntry[]): Map<string, number[]> =>
+    Map.groupBy(entries.keys(), (at) => entries[at]?.set ?? '');
+  const keysOfAll = (sets: ReadonlyMap<string, unknown>): string[] => [index, ...[...sets.keys()].flatMap(keysOf)];
+
   async function touchSome(shard: Shard, entries: readonly ExpiringEntry[], ttlMs: number): Promise<boolean[]> {
-    const sets = Map.groupBy(entries.keys(), (at) => entries[at]?.set ?? '');
+    const sets = bySet(entries);
     const args = [...sets].flatMap(([set, places]) => [
       set,
       places.length,
       ...places.flatMap((at) => [entries[at]?.member ?? '', entries[at]?.value ?? '']),
     ]);
-    const keys = [index, ...[...sets.keys()].flatMap(keysOf)];
-    const answers = listOf(await scripts.touch(shard, keys, [ttlMs, ...args]));
+    const answers = listOf(await scripts.touch(shard, keysOfAll(sets), [ttlMs, ...args]));
     const isNew = new Array<boolean>(entries.length);
     for (const [place, at] of [...sets.values()].flat().entries()) isNew[at] = answers[place] === 1;
     return isNew;
+  }
+
+  async function prolongSome(shard: Shard, entries: readonly ExpiringEntry[], ttlMs: number): Promise<boolean[]> {
+    const sets = bySet(entries);
+    const args: (string | number)[] = [ttlMs];
+    for (const [set, places] of sets) {
+      args.push(set, places.length);
+      for (const at of places) args.push(entries[at]?.member ?? '');
+    }
+    const expired = listOf(await scripts.prolong(shard, keysOfAll(sets), args));
+    const isThere = new Array<boolean>(entries.length).fill(true);
+    const asked = [...sets.values()].flat();
+    for (const place of expired) isThere[asked[Number(place) - 1] ?? 0] = false;
+    return isThere;
   }
 
   async function removeSome(shard: Shard, entries: readonly ExpiringEntry[]): Promise<boolean[]> {
@@ -157,6 +215,8 @@ export function createRedisExpiringSets(redis: Redis): ExpiringSets {
 
   const touchAll = (entries: readonly ExpiringEntry[], ttlMs: number) =>
     spread(entries, (shard, some) => touchSome(shard, some, ttlMs));
+  const prolongAll = (entries: readonly ExpiringEntry[], ttlMs: number) =>
+    spread(entries, (shard, some) => prolongSome(shard, some, ttlMs));
   const removeAll = (entries: readonly ExpiringEntry[]) => spread(entries, removeSome);
 
   /** Shard by shard. What was taken is given back even where others do not answer. */
@@ -181,6 +241,7 @@ export function createRedisExpiringSets(redis: Redis): ExpiringSets {
 
   return {
     touchAll,
+    prolongAll,
     removeAll,
     sweep,
     async touch(set, member, ttlMs, value) {

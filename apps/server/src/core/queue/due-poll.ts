@@ -8,16 +8,11 @@ interface DuePoll {
   stop(): Promise<void>;
 }
 
-/** Polls at an interval, and earlier when something is known to become due. `poll` must not reject. */
-export function createDuePoll({
-  clock,
-  everyMs,
-  poll,
-}: {
-  clock: Clock;
-  everyMs: number;
-  poll: () => Promise<void>;
-}): DuePoll {
+/** Timers of more than 24 days fire at once. */
+const sleepMaxMs = 60 * 60_000;
+
+/** Polls when something is known to become due. `poll` must not reject. */
+export function createDuePoll({ clock, poll }: { clock: Clock; poll: () => Promise<void> }): DuePoll {
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
   let sleeping = new AbortController();
@@ -28,9 +23,9 @@ export function createDuePoll({
       const now = clock.now();
       if (nextAtMs > now) {
         sleeping = new AbortController();
-        await clock.sleep(Math.min(everyMs, nextAtMs - now), sleeping.signal);
-        // Rescheduled, or stopped.
-        if (sleeping.signal.aborted) continue;
+        await clock.sleep(Math.min(sleepMaxMs, nextAtMs - now), sleeping.signal);
+        // It may have been rescheduled, or the wall clock set.
+        continue;
       }
       nextAtMs = Number.POSITIVE_INFINITY;
       await poll();

@@ -1,6 +1,9 @@
 import { type Clock, iso } from '../clock.ts';
+import type { Due } from '../due-store.ts';
 import type { Log } from '../log.ts';
 import type { Bus, Unsubscribe } from '../ports.ts';
+import type { Sql } from '../sql.ts';
+import type { Chore } from '../timers.ts';
 import { createClaims } from './claims.ts';
 import { createDuePoll } from './due-poll.ts';
 import { type Ask, createLanes } from './lanes.ts';
@@ -21,6 +24,8 @@ export interface QueueDeps<Item> {
   windowMax: number;
   /** How often the queue is looked at for what nobody announced; a second unless given. */
   pollEveryMs?: number;
+  /** True while `listLanes` may find any. */
+  isWaiting(): Sql;
   /** Lanes with something that is or will be due, each with the time of its first. */
   listLanes(now: string): Promise<{ laneId: string; dueAt: string }[]>;
   claim(asks: readonly Ask[]): Promise<Item[]>;
@@ -38,6 +43,8 @@ export interface QueueWorker {
   inFlight(): number;
   /** At the last poll: how long the item that has waited longest had been due. */
   overdueMs(): number;
+  /** The look at the queue for what nobody announced. */
+  readonly chore: Chore;
   start(): Promise<void>;
   /** Resolves when what is in flight has been recorded. */
   stop(): Promise<void>;
@@ -57,7 +64,7 @@ export function createQueueWorker<Item>(deps: QueueDeps<Item>): QueueWorker {
   const topic = `${name}/due`;
   const lanes = createLanes(deps);
   const claims = createClaims({ ...deps, lanes, work, onDrained: announceBacklog });
-  const duePoll = createDuePoll({ clock, everyMs: pollEveryMs, poll });
+  const duePoll = createDuePoll({ clock, poll });
   let unsubscribe: Unsubscribe = () => {};
   let announceAt = 0;
   let overdueMs = 0;
@@ -98,7 +105,11 @@ export function createQueueWorker<Item>(deps: QueueDeps<Item>): QueueWorker {
     return findDue().catch((error) => log.warn({ error, queue: name }, 'queue not read; trying again'));
   }
 
+  /** Once more after the last one, which then says that nothing is overdue. */
+  const isDue = (): Due => overdueMs > 0 || deps.isWaiting();
+
   return {
+    chore: { name: `${name}-queue`, everyMs: pollEveryMs, run: poll, onEveryProcess: true, isDue },
     wake,
     schedule: duePoll.schedule,
     inFlight: lanes.inFlight,

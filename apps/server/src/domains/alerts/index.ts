@@ -6,6 +6,7 @@ import { findProject, listMemberEmails } from '../projects/index.ts';
 import { deleteOldChanges } from './alert-store.ts';
 import { type AlertsDeps, createAlertRules } from './alerts.ts';
 import { createEvaluation, type EvaluationDeps, evaluateEveryMs } from './evaluation.ts';
+import { isMailDue } from './mail-store.ts';
 import { type AlertMailDeps, createAlertMails } from './mails.ts';
 
 type Deps = AlertsDeps & EvaluationDeps & AlertMailDeps;
@@ -44,7 +45,13 @@ export function createAlerts(given: AlertsDomainDeps): Alerts {
     sendMails,
     chores: [
       { name: 'alerts', everyMs: evaluateEveryMs, run: (turn) => evaluate(turn), onDatabaseAlone: true },
-      { name: 'alert-mails', everyMs: 5_000, run: sendMails, onDatabaseAlone: true },
+      {
+        name: 'alert-mails',
+        everyMs: 5_000,
+        run: sendMails,
+        isDue: () => isMailDue(iso(clock.now())),
+        onDatabaseAlone: true,
+      },
       { name: 'alert-retention', everyMs: 60_000, run: deleteOld, onDatabaseAlone: true },
     ],
     handlers: {

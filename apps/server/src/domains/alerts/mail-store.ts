@@ -1,5 +1,6 @@
 import type { Queryable, Tx } from '../../core/db.ts';
-import { json, sql } from '../../core/sql.ts';
+import { hasFirst } from '../../core/due-store.ts';
+import { json, type Sql, sql } from '../../core/sql.ts';
 
 export interface AlertMail {
   id: string;
@@ -19,6 +20,9 @@ export async function insertMails(tx: Tx, mails: readonly AlertMail[]): Promise<
     from jsonb_to_recordset(${json(mails)}::jsonb) as m(id text, "alertId" text, "projectId" uuid, email text,
       subject text, body text, "createdAt" timestamptz)`);
 }
+
+/** True while `claimMail` finds one. */
+export const isMailDue = (now: string): Sql => hasFirst(sql`from alert_mails where due_at <= ${now}`, 'due_at');
 
 /** Takes one that is due: nobody else gets it before the time when it is tried again if it fails. */
 export async function claimMail(db: Queryable, now: string, retryMs: number): Promise<AlertMail | undefined> {

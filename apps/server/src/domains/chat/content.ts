@@ -5,6 +5,7 @@ import type { Db } from '../../core/db.ts';
 import type { Handlers } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
+import type { ReplicatedReads } from '../../core/replicated-reads.ts';
 import type { Chore } from '../../core/timers.ts';
 import type { UnitOfWork } from '../../core/unit-of-work.ts';
 import type { Entries } from './conversations/entries.ts';
@@ -24,6 +25,7 @@ import type { StandingOfUsers } from './tokens.ts';
 
 interface ContentDeps {
   db: Db;
+  replicated: ReplicatedReads;
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -56,9 +58,9 @@ export function createContent(deps: ContentDeps) {
   };
   const alone = { onDatabaseAlone: true } as const;
   const chores: Chore[] = [
-    { name: 'chat-search', everyMs: 1_000, run: indexer.run, ...alone },
-    { name: 'chat-scheduled', everyMs: 1_000, run: sender.run, ...alone },
-    { name: 'chat-polls', everyMs: 1_000, run: deps.polls.closeDue, ...alone },
+    { name: 'chat-search', everyMs: 1_000, run: indexer.run, isDue: indexer.isDue, ...alone },
+    { name: 'chat-scheduled', everyMs: 1_000, run: sender.run, isDue: sender.isDue, ...alone },
+    { name: 'chat-polls', everyMs: 1_000, run: deps.polls.closeDue, isDue: deps.polls.isDue, ...alone },
     { name: 'chat-scheduled-over', everyMs: 600_000, run: sender.forget, ...alone },
   ];
 

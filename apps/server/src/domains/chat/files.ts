@@ -56,10 +56,10 @@ export function createFiles(deps: FileDeps) {
   const alone = { onDatabaseAlone: true } as const;
   const chores: Chore[] = [
     { name: 'chat-attachments', everyMs: 60_000, run: attachments.sweep, ...alone },
-    { name: 'chat-media', everyMs: 5_000, run: media.run, ...alone },
-    { name: 'chat-scans', everyMs: 5_000, run: scans.run, ...alone },
+    { name: 'chat-media', everyMs: 5_000, run: media.run, isDue: media.isDue, ...alone },
+    { name: 'chat-scans', everyMs: 5_000, run: scans.run, isDue: scans.isDue, ...alone },
     { name: 'chat-scan-secrets', everyMs: 600_000, run: hook.renewSealed, ...alone },
-    { name: 'chat-links', everyMs: 5_000, run: links.run, ...alone },
+    { name: 'chat-links', everyMs: 5_000, run: links.run, isDue: links.isDue, ...alone },
     { name: 'chat-links-lost', everyMs: 600_000, run: links.sweep, ...alone },
   ];
   return {

@@ -5,6 +5,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Cursors } from '../../core/cursors.ts';
 import type { Db } from '../../core/db.ts';
 import type { DispatchedOnInsert, EventRef } from '../../core/event-store.ts';
+import type { OpenConnections } from '../../core/grant.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Keyring } from '../../core/keyring.ts';
 import type { Log } from '../../core/log.ts';
@@ -74,6 +75,8 @@ interface ChatDeps {
   db: Db;
   replicated: ReplicatedReads;
   bus: Bus;
+  /** The sockets of this process. */
+  openConnections: Pick<OpenConnections, 'count'>;
   missedChanges: MissedChanges;
   expiringSets: ExpiringSets;
   blobs: Blobs;
@@ -142,7 +145,7 @@ export function createChat(given: ChatDeps) {
   const inbox = createInbox({ ...deps, entries, messages, dormancy, hub });
   const delivered = createDelivered({ ...deps, entries, targets, hub });
   const liveInboxes = createLiveInboxes({ ...deps, interest });
-  const presenceRefresh = createPresenceRefresh(presence.refreshAll);
+  const presenceRefresh = createPresenceRefresh(presence.refresh);
   const typing = createTyping({ ...deps, hub });
   const files = createFiles({ ...deps, entries, refresh, links });
   const { attachments } = files;
@@ -212,7 +215,8 @@ export function createChat(given: ChatDeps) {
     { name: 'chat-inbox-catch-up', everyMs: 3_000, run: liveInboxes.catchUp, ...everyProcess },
     { name: 'chat-presence-sweep', everyMs: 1_000, run: () => presence.sweep() },
     { name: 'chat-typing-sweep', everyMs: 1_000, run: () => typing.sweep() },
-    { name: 'chat-stranded-connections', everyMs: 30_000, run: connections.sweep },
+    { name: 'chat-stranded-connections', everyMs: 30_000, run: connections.closeStranded },
+    { name: 'chat-connection-retention', everyMs: 60_000, run: connections.deleteOld, ...withoutShared },
     ...files.chores,
     { name: 'chat-retention', everyMs: 60_000, run: retention.sweep, ...withoutShared },
     ...content.chores,
@@ -272,7 +276,6 @@ export function createChat(given: ChatDeps) {
     async start(): Promise<void> {
       hub.start();
       await interest.start();
-      await devices.start();
       await blocks.start();
       await chatStanding.start();
       const isMoved = await renewEpochs(deps.db).catch((error) => log.warn({ error }, 'chat epochs not looked at'));

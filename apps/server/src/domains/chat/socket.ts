@@ -145,7 +145,7 @@ export function createChatSocket(deps: ChatSocketDeps): AnySocket {
       const client: Client = { connection, subscriptions: new Map(), status: 'ONLINE', messagesSent: 0 };
       clients.set(connection.id, client);
       userNews.opened(client);
-      connections.note(factsOf(client));
+      connections.noteUse(connection.id, () => factsOf(client));
       hello(connection);
       devices.opened(connection);
     },
@@ -163,7 +163,14 @@ export function createChatSocket(deps: ChatSocketDeps): AnySocket {
       liveInboxes.end(connection);
       devices.closed(connection);
     },
-    handlers: createFrameHandlers(deps, { clientOf, refresh, noteUse: (client) => connections.note(factsOf(client)) }),
+    handlers: createFrameHandlers(deps, {
+      clientOf,
+      refresh,
+      noteUse(client) {
+        // Its end may have been written meanwhile, and must stay.
+        if (clients.has(client.connection.id)) connections.noteUse(client.connection.id, () => factsOf(client));
+      },
+    }),
   };
 
   return socket<ChatSession, ChatClientFrames, ChatServerFrames>(definition);

@@ -70,7 +70,13 @@ export function createData(deps: DataDeps): Data {
     sweep,
     chores: [
       // Whoever makes a job wakes the worker: this finds what another process left.
-      { name: 'data-jobs', everyMs: 5_000, run: async () => worker.wake(), onEveryProcess: true },
+      {
+        name: 'data-jobs',
+        everyMs: 5_000,
+        run: async () => worker.wake(),
+        onEveryProcess: true,
+        isDue: worker.isDue,
+      },
       { name: 'data-files', everyMs: 60_000, run: sweep, onDatabaseAlone: true },
     ],
     stop: worker.stop,

@@ -1,9 +1,10 @@
 import type { DataJobKind, DataJobState } from '@parley/contract';
 import type { ProjectScope } from '../../core/caller.ts';
 import type { Queryable, Tx } from '../../core/db.ts';
+import { hasFirst } from '../../core/due-store.ts';
 import type { Erasure } from '../../core/personal-data.ts';
 import { lockByName } from '../../core/quotas.ts';
-import { empty, json, sql } from '../../core/sql.ts';
+import { empty, json, type Sql, sql } from '../../core/sql.ts';
 
 export interface JobOptions {
   /** Of an erasure. */
@@ -111,13 +112,19 @@ export async function startJob(db: Queryable, id: string, blobKey: string, at: s
   return touched === 1;
 }
 
+const due = (now: string): Sql =>
+  sql`state in ('QUEUED', 'RUNNING') and due_at <= ${now} and (claimed_until is null or claimed_until <= ${now})`;
+
+/** True while `claimJob` finds one. */
+export const isJobDue = (now: string): Sql => hasFirst(sql`from data_jobs where ${due(now)}`, 'due_at');
+
 /** Takes the job that is due longest and that nobody works on. */
 export async function claimJob(db: Queryable, now: string, until: string): Promise<StoredJob | undefined> {
   const [row] = await db.query<StoredJob>(sql`
     update data_jobs j set state = 'RUNNING', claimed_until = ${until}, attempts = j.attempts + 1
     where j.id = (
       select id from data_jobs
-      where state in ('QUEUED', 'RUNNING') and due_at <= ${now} and (claimed_until is null or claimed_until <= ${now})
+      where ${due(now)}
       order by due_at limit 1 for update skip locked)
     returning ${columns}`);
   return row;

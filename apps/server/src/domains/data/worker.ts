@@ -3,7 +3,7 @@ import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
 import type { Log } from '../../core/log.ts';
 import type { UnitOfWork } from '../../core/unit-of-work.ts';
-import { claimJob, finishJob, holdJob, releaseJob, type StoredJob } from './job-store.ts';
+import { claimJob, finishJob, holdJob, isJobDue, releaseJob, type StoredJob } from './job-store.ts';
 
 /** What a runner may ask of its job. */
 export interface Hold {
@@ -128,6 +128,7 @@ export function createWorker({ db, clock, log, unitOfWork, runners }: WorkerDeps
 
   return {
     wake,
+    isDue: () => isJobDue(iso(clock.now())),
     async stop(): Promise<void> {
       stopping.abort();
       await working;

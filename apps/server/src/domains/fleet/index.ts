@@ -131,6 +131,8 @@ export function createFleet(deps: FleetDeps): Fleet {
   }
 
   async function evacuateOfflineNodes(): Promise<void> {
+    // Most of the time none is: then nobody asks what was placed on them.
+    if (!(await listServers(db)).some(isOffline)) return;
     for (const server of await load.list(db)) {
       if (server.placedRooms === 0 || !isOffline(server)) continue;
       await evacuate({ server: server.name, reason: 'MEDIA_FAILURE', signs: server, exceptInstance: null });
@@ -179,6 +181,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     isOffline,
     chores: [
       { name: 'fleet', everyMs: beatEveryMs, run: beat, onEveryProcess: true },
+      { name: 'old-processes', everyMs: 60_000, run: watch.forgetProcesses, onDatabaseAlone: true },
       { name: 'node-samples', everyMs: 60_000, run: deleteOldSamples, onDatabaseAlone: true },
     ],
     loadOf: (name, from, until) => listNodeSamples(db, name, from, until),

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../core/db.ts';
-import { sql } from '../../core/sql.ts';
+import { type Sql, sql } from '../../core/sql.ts';
 
 /** Says that we are here to receive heartbeats, and since when without a gap that began before `gapBefore`. */
 export async function touchWatch(db: Queryable, at: string, gapBefore: string): Promise<string> {
@@ -18,11 +18,17 @@ export async function touchProcess(db: Queryable, id: string, at: string): Promi
     on conflict (id) do update set seen_at = greatest(p.seen_at, excluded.seen_at)`);
 }
 
+const silent = (before: string): Sql => sql`seen_at < ${before}`;
+
+/** Of those that were last seen after `since`. */
+export const isAnySilent = (before: string, since: string): Sql =>
+  sql`exists (select from server_processes where ${silent(before)} and seen_at > ${since})`;
+
 export async function listSilentProcesses(
   db: Queryable,
   silentBefore: string,
 ): Promise<{ id: string; seenAt: string }[]> {
-  return db.query(sql`select id, seen_at as "seenAt" from server_processes where seen_at < ${silentBefore}`);
+  return db.query(sql`select id, seen_at as "seenAt" from server_processes where ${silent(silentBefore)}`);
 }
 
 export async function deleteProcesses(db: Queryable, silentBefore: string): Promise<number> {

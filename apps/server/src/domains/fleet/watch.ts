@@ -1,6 +1,7 @@
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
-import { deleteProcesses, listSilentProcesses, touchProcess, touchWatch } from './watch-store.ts';
+import type { Due } from '../../core/due-store.ts';
+import { deleteProcesses, isAnySilent, listSilentProcesses, touchProcess, touchWatch } from './watch-store.ts';
 
 /** Who has been silent for how long, judged only while we ourselves were there to listen. */
 export interface Watch {
@@ -9,13 +10,18 @@ export interface Watch {
   silentBefore(timeoutMs: number): string | null;
   /** Server processes that died, with the moment they were last seen. */
   deadProcesses(): Promise<{ id: string; seenAt: string }[]>;
+  /** True while `deadProcesses` finds one that died a short while ago: what it left is dealt with by then. */
+  hasDead(): Due;
   /** Says that this process is alive. Every few seconds. */
   beat(): Promise<void>;
+  /** Deletes the rows of processes that died long ago. */
+  forgetProcesses(): Promise<number>;
 }
 
 export const beatEveryMs = 5_000;
 const gapMs = 10_000;
 const processTimeoutMs = 15_000;
+const freshlyDeadMs = 5 * 60_000;
 const forgetProcessAfterMs = 24 * 60 * 60_000;
 
 export function createWatch({ db, clock, processId }: { db: Db; clock: Clock; processId: string }): Watch {
@@ -37,12 +43,16 @@ export function createWatch({ db, clock, processId }: { db: Db; clock: Clock; pr
       const cutoff = silentBefore(processTimeoutMs);
       return cutoff === null ? [] : listSilentProcesses(db, cutoff);
     },
+    hasDead() {
+      const cutoff = silentBefore(processTimeoutMs);
+      return cutoff !== null && isAnySilent(cutoff, iso(clock.now() - freshlyDeadMs));
+    },
     async beat() {
       const now = clock.now();
       receivingSince = Date.parse(await touchWatch(db, iso(now), iso(now - gapMs)));
       beatAt = now;
       await touchProcess(db, processId, iso(now));
-      await deleteProcesses(db, iso(now - forgetProcessAfterMs));
     },
+    forgetProcesses: () => deleteProcesses(db, iso(clock.now() - forgetProcessAfterMs)),
   };
 }

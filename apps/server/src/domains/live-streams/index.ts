@@ -10,7 +10,7 @@ export interface LiveStreams extends Domain<typeof liveStreamRoutes> {
 }
 
 export function createLiveStreams(deps: StreamDeps & { limits: Limits }): LiveStreams {
-  const { db, limits } = deps;
+  const { db, replicated, limits } = deps;
   const chatTtlSeconds = Math.min(limits.CHAT_TOKEN_DEFAULT_TTL_SECONDS, limits.CHAT_TOKEN_MAX_TTL_SECONDS);
   const streams = createStreams(deps);
   const guests = createGuests({ ...deps, streams, chatTtlSeconds });
@@ -20,7 +20,15 @@ export function createLiveStreams(deps: StreamDeps & { limits: Limits }): LiveSt
       exports: [{ kind: 'live_stream_host', page: (person, place, limit) => listStreamsOf(db, person, place, limit) }],
       erasures: [untilNone('live stream hosts', (erasure, limit) => renameHosts(db, erasure, limit))],
     },
-    chores: [{ name: 'live-streams', everyMs: 2_000, run: streams.sweep }],
+    chores: [
+      {
+        name: 'live-streams',
+        everyMs: 2_000,
+        run: streams.sweep,
+        isDue: streams.isSweepDue,
+        onDatabaseAlone: true,
+      },
+    ],
     handlers: {
       listLiveStreams: ({ caller, query }) => streams.list(caller, query),
       createLiveStream: ({ caller, body }) => streams.create(caller, body),
@@ -34,7 +42,7 @@ export function createLiveStreams(deps: StreamDeps & { limits: Limits }): LiveSt
       createViewerToken: ({ caller, params, body, request }) =>
         guests.mintViewer(caller, params.streamId, body.identity, request.id),
       leaveLiveStream: ({ caller, params, body }) => guests.leave(caller, params.streamId, body.identity),
-      listProjectLiveStreams: ({ caller, query }) => streams.list(caller, query),
+      listProjectLiveStreams: ({ caller, query }) => streams.list(caller, query, replicated.current),
       createProjectLiveStream: ({ caller, body }) => streams.create(caller, body),
       getProjectLiveStream: ({ caller, params }) => streams.detail(caller, params.streamId),
       updateProjectLiveStream: ({ caller, params, body }) => streams.update(caller, params.streamId, body),

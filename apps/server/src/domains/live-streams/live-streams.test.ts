@@ -6,6 +6,7 @@ import { eventually } from '../../../testkit/kit/eventually.ts';
 import { failure } from '../../../testkit/kit/failure.ts';
 import type { TestProject } from '../../../testkit/kit/people.ts';
 import { raceTransitions } from '../../../testkit/proofs/stream-races.ts';
+import { endlessTurn } from '../../core/delete-in-batches.ts';
 import { sql } from '../../core/sql.ts';
 
 let service: RoomsService;
@@ -115,6 +116,21 @@ test('[LIVE-3] ENDED is the end: the room is closed, the conversation archived, 
   assert.equal(renamed.title, 'Recording');
 });
 
+test('[LIVE-3] [RUN-30] a stream whose end was broken off is finalized once, also by processes that sweep at once', async () => {
+  const project = await service.newProject();
+  const { id, roomId, conversationId } = await create(project);
+  const sweep = service.service.chores.find(({ name }) => name === 'live-streams');
+  assert.ok(sweep);
+  await service.adapters.db.execute(sql`
+    update live_streams set status = 'ENDED', ended_at = now() where id = ${id}`);
+  await Promise.all(Array.from({ length: 4 }, () => sweep.run(endlessTurn)));
+  assert.equal((await project.api.call('getRoom', { id: roomId })).closeReason, 'STREAM_ENDED');
+  assert.equal((await project.api.call('getConversation', { room: conversationId })).status, 'ARCHIVED');
+  const recorded = await service.adapters.db.query(sql`
+    select type from events where project_id = ${project.id} and type = 'conversation.updated'`);
+  assert.equal(recorded.length, 1);
+});
+
 test('[LIVE-4] hosts: one HOST, any co-host, removal revokes and can be undone', async () => {
   const project = await service.newProject();
   const { id, conversationId } = await create(project);
@@ -201,6 +217,20 @@ test('[LIVE-5] viewers only watch, are counted by the node, and cannot be a host
     ['live_stream.viewer_joined', ['at', 'identity', 'streamId']],
     ['live_stream.viewer_left', ['at', 'identity', 'streamId']],
   ]);
+});
+
+test('[RUN-33] the media node is told who is a viewer, and nobody who joins is told of one', async () => {
+  const project = await service.newProject();
+  const { id } = await create(project);
+  const isViewer = () => (service.node.heard.get('participant.add') as { viewer?: boolean }).viewer;
+  const viewer = await project.api.call('createViewerToken', { streamId: id, body: { identity: 'eve' } });
+  const eve = await joinRoom(service.url, viewer.rtc.token);
+  assert.equal(isViewer(), true);
+  const { rtc } = await project.api.call('registerHost', { streamId: id, body: { identity: 'ada' } });
+  const ada = await joinRoom(service.url, rtc.token);
+  assert.equal(isViewer(), undefined);
+  assert.deepEqual([ada.others, ada.joined.participants], [[], []]);
+  await Promise.all([eve.close(), ada.close()]);
 });
 
 /** A room of its own accord, up to what the deployment lets it. */

@@ -1,7 +1,7 @@
 import type { LiveStream, LiveStreamStatus } from '@parley/contract';
 import type { ProjectScope } from '../../core/caller.ts';
-import type { Queryable, Tx } from '../../core/db.ts';
-import { empty, json, sql } from '../../core/sql.ts';
+import type { Queryable, Reader, Tx } from '../../core/db.ts';
+import { empty, json, raw, sql } from '../../core/sql.ts';
 
 /** A stream without what only the media node knows. */
 export type StoredStream = Omit<LiveStream, 'viewerCount' | 'publicId' | 'streamId' | 'durationMs'> & {
@@ -50,7 +50,7 @@ export interface StreamFilter {
 
 /** Newest first, from after a position. */
 export async function listStreams(
-  db: Queryable,
+  db: Reader,
   scope: ProjectScope,
   { title = '', status }: StreamFilter,
   after: readonly [string, string] | null,
@@ -112,6 +112,14 @@ export async function updateStream(
   return row;
 }
 
+const unfinalized = raw(`status = 'ENDED' and not is_wound_up`);
+
+/** True while a stream is to have a higher peak or is to be finalized. */
+export const isSweepDue = sql`(exists (
+    select from live_streams s where s.status <> 'ENDED'
+      and s.peak_viewer_count < (select r.viewer_count from rooms r where r.id = s.room_id))
+   or exists (select from live_streams where ${unfinalized}))`;
+
 /** Keeps the highest number of viewers that held a place, for every stream that has not ended. */
 export async function raisePeaks(db: Queryable): Promise<void> {
   await db.execute(sql`
@@ -131,7 +139,7 @@ export async function listUnfinalized(
 ): Promise<(ProjectScope & Pick<StoredStream, 'id' | 'roomId' | 'conversationUuid'>)[]> {
   return db.query(sql`
     select id, project_id as "projectId", environment, room_id as "roomId", conversation_uuid as "conversationUuid"
-    from live_streams where status = 'ENDED' and not is_wound_up order by ended_at limit ${limit}`);
+    from live_streams where ${unfinalized} order by ended_at limit ${limit}`);
 }
 
 export async function markFinalized(db: Queryable, scope: ProjectScope, id: string): Promise<void> {

@@ -10,10 +10,11 @@ import {
 import type { ProjectScope } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../core/cursors.ts';
-import type { Db } from '../../core/db.ts';
+import type { Db, Reader } from '../../core/db.ts';
 import { type Answer, page } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
+import type { ReplicatedReads } from '../../core/replicated-reads.ts';
 import { metadataJson } from '../../core/safe-json.ts';
 import type { UnitOfWork } from '../../core/unit-of-work.ts';
 import { refuse } from '../../core/validation.ts';
@@ -24,6 +25,7 @@ import { listHosts, upsertHost } from './host-store.ts';
 import {
   findStream,
   insertStream,
+  isSweepDue,
   listStreams,
   listUnfinalized,
   markFinalized,
@@ -37,6 +39,7 @@ import {
 
 export interface StreamDeps {
   db: Db;
+  replicated: ReplicatedReads;
   unitOfWork: UnitOfWork;
   clock: Clock;
   ids: Ids;
@@ -124,10 +127,11 @@ export function createStreams({ db, unitOfWork, clock, ids, cursors, log, rooms,
   async function list(
     scope: ProjectScope,
     { limit = pageSizeDefault, cursor, ...filter }: { limit?: number; cursor?: string } & StreamFilter,
+    from: Reader = db,
   ): Promise<Answer<LiveStream[]>> {
     const cursorScope = `live-streams/${scope.projectId}/${scope.environment}`;
     const after = cursor === undefined ? null : (cursors.read(cursorScope, cursor) as [string, string]);
-    const rows = await listStreams(db, scope, filter, after, limit + 1);
+    const rows = await listStreams(from, scope, filter, after, limit + 1);
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(cursorScope, [last.createdAt, last.id]));
     return page(await Promise.all(items.map((stream) => record(scope, stream))), nextCursor);
   }
@@ -197,6 +201,7 @@ export function createStreams({ db, unitOfWork, clock, ids, cursors, log, rooms,
     update,
     end,
     sweep,
+    isSweepDue: () => isSweepDue,
     get: async (scope: ProjectScope, id: string): Promise<LiveStream> => record(scope, await get(scope, id)),
     detail: async (scope: ProjectScope, id: string): Promise<LiveStreamWithHosts> => ({
       ...(await record(scope, await get(scope, id))),

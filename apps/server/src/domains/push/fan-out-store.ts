@@ -31,6 +31,9 @@ export interface ClaimedJob extends ProjectScope {
   lease: string;
 }
 
+/** True while there is a lane. */
+export const isJobWaiting = sql`exists (select from push_jobs)`;
+
 export function listJobLanes(db: Queryable, now: string): Promise<{ laneId: string; dueAt: string }[]> {
   return db.query(sql`
     select project_id || '/' || environment as "laneId", min(due_at) as "dueAt" from push_jobs

@@ -91,7 +91,11 @@ export function createPush(deps: PushDeps): Push {
       ],
       erasures: [untilNone('push', (erasure) => deletePushOfUser(deps.db, erasure, erasure.userId))],
     },
-    chores: [{ name: 'push-secrets', everyMs: 600_000, run: renewSealed, onDatabaseAlone: true }],
+    chores: [
+      sending.chore,
+      fanOut.chore,
+      { name: 'push-secrets', everyMs: 600_000, run: renewSealed, onDatabaseAlone: true },
+    ],
     async start() {
       await Promise.all([sending.start(), fanOut.start()]);
     },

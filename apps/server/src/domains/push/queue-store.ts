@@ -6,6 +6,9 @@ import type { PushAddress } from './device-store.ts';
 
 const isFree = (now: string) => sql`(q.claimed_until is null or q.claimed_until <= ${now})`;
 
+/** True while there is a lane. */
+export const isWaiting = sql`exists (select from push_deliveries)`;
+
 /** Lanes with something to send, each with the time of its first. Hops from lane to lane. */
 export function listLanes(db: Queryable, now: string): Promise<{ laneId: string; dueAt: string }[]> {
   return db.query(sql`

@@ -9,7 +9,14 @@ import { createRecorder } from '../../core/queue/recorder.ts';
 import { createQueueWorker, type QueueWorker, type Worked } from '../../core/queue/worker.ts';
 import type { PushAddress } from './device-store.ts';
 import { notificationOf } from './notification.ts';
-import { type ClaimedPush, claimPushes, listLanes, type PushOutcome, recordOutcomes } from './queue-store.ts';
+import {
+  type ClaimedPush,
+  claimPushes,
+  isWaiting,
+  listLanes,
+  type PushOutcome,
+  recordOutcomes,
+} from './queue-store.ts';
 import type { Settings } from './settings.ts';
 import type { SettingsRow } from './settings-store.ts';
 import type { PushAnswer, Transport } from './transport.ts';
@@ -46,6 +53,7 @@ export function createSending(deps: SendingDeps): QueueWorker {
     // An instance may have one environment and one service: it is not to wait for places that nobody else wants.
     windowMax: Math.ceil(limits.PUSH_MAX_CONCURRENCY / 2),
     pollEveryMs,
+    isWaiting: () => isWaiting,
     listLanes: (now) => listLanes(db, now),
     claim(asks) {
       const now = clock.now();

@@ -8,6 +8,7 @@ import type { Handlers } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Bus } from '../../core/ports.ts';
+import type { ReplicatedReads } from '../../core/replicated-reads.ts';
 import type { Chore } from '../../core/timers.ts';
 import type { Tokens } from '../../core/tokens.ts';
 import type { RevokedTokens, Standing } from '../end-users/index.ts';
@@ -42,6 +43,7 @@ export type { Admission } from './sessions.ts';
 
 interface RoomsDeps {
   db: Db;
+  replicated: ReplicatedReads;
   clock: Clock;
   ids: Ids;
   cursors: Cursors;
@@ -56,6 +58,7 @@ interface RoomsDeps {
   revokedTokens: Pick<RevokedTokens, 'note' | 'announce'>;
   offlineTokens: OfflineTokens;
   turn: TurnConfig;
+  serverRegion: string | null;
   signalingUrl: string;
   /** Refuses minting for a project that has used up what it may. */
   assertMayMint: (scope: ProjectScope) => Promise<void>;
@@ -77,15 +80,7 @@ export function createRoomsDomain(deps: RoomsDeps) {
   const roomBus = createRoomBus({ bus });
   const roomChange = createRoomChange({ ...deps, nodes: fleet.nodes, roomBus });
   const departures = createDepartures({ ...deps, roomChange });
-  const placement = createPlacement({
-    db,
-    clock: deps.clock,
-    log: deps.log,
-    fleet,
-    departures,
-    roomChange,
-    dataFallback,
-  });
+  const placement = createPlacement({ ...deps, departures, roomChange, dataFallback });
   const rooms = createRooms({ ...deps, roomChange, departures, placement, participantsMax });
   const iceServers = createIceServers(deps);
   const tokens = createRtcTokens({
@@ -124,7 +119,7 @@ export function createRoomsDomain(deps: RoomsDeps) {
     mintRtcToken: ({ caller, params, body, request }) =>
       tokens.mint(caller, params.roomId, { ...body, requestId: request.id, keyId: caller.publicId }),
     revokeRtcToken: ({ caller, params }) => tokens.revoke(caller, params.roomId, params.tokenId),
-    listProjectRooms: ({ caller, query }) => rooms.list(caller, query),
+    listProjectRooms: ({ caller, query }) => rooms.list(caller, query, deps.replicated.current),
     createProjectRoom: ({ caller, body }) => rooms.create(caller, body),
     getProjectRoom: ({ caller, params }) => participants.detail(caller, params.roomId),
     closeProjectRoom: ({ caller, params }) => rooms.close(caller, params.roomId, 'DASHBOARD'),
@@ -139,8 +134,20 @@ export function createRoomsDomain(deps: RoomsDeps) {
   };
 
   const chores: Chore[] = [
-    { name: 'lost-participants', everyMs: 1_000, run: sweeps.endLostSessions, onEveryProcess: true },
-    { name: 'dead-processes', everyMs: 5_000, run: sweeps.markDeadProcessesLost, onEveryProcess: true },
+    {
+      name: 'lost-participants',
+      everyMs: 1_000,
+      run: sweeps.endLostSessions,
+      onEveryProcess: true,
+      isDue: sweeps.hasLostSessions,
+    },
+    {
+      name: 'dead-processes',
+      everyMs: 5_000,
+      run: sweeps.markDeadProcessesLost,
+      onEveryProcess: true,
+      isDue: fleet.watch.hasDead,
+    },
     { name: 'room-events', everyMs: 60_000, run: sweeps.deleteOldEvents, onDatabaseAlone: true },
     { name: 'rtc-tokens', everyMs: 10 * 60_000, run: tokens.deleteExpired, onDatabaseAlone: true },
   ];

@@ -42,6 +42,8 @@ interface PlacementDeps {
   departures: Departures;
   roomChange: RoomChange;
   dataFallback: DataFallback;
+  /** Where the nodes are that are near to this server, and so to who comes by it. */
+  serverRegion: string | null;
 }
 
 const attemptsMax = 10;
@@ -51,7 +53,8 @@ const furtherMax = 3;
 const answerMs = 1_000;
 
 /** A room stays on its node while it has participants; a dead or restarted node has lost its rooms. */
-export function createPlacement({ db, clock, log, fleet, departures, roomChange, dataFallback }: PlacementDeps) {
+export function createPlacement(deps: PlacementDeps) {
+  const { db, clock, log, fleet, departures, roomChange, dataFallback, serverRegion } = deps;
   const asked = new Map<string, Promise<boolean>>();
 
   /** Null when the node cannot be reached just now. */
@@ -107,12 +110,6 @@ export function createPlacement({ db, clock, log, fleet, departures, roomChange,
     });
     // Those who stay have nobody of that node any more.
     if (left.length > 0) await fleet.links.link(roomId, left);
-  }
-
-  /** Another node that the room is on becomes its home; none when it is on no other. */
-  async function promote(tx: RoomTx, roomId: string, next: FurtherNode | undefined): Promise<void> {
-    await updatePlacement(tx, roomId, next ?? null);
-    if (next) await deleteFurtherNode(tx, roomId, next.serverName);
   }
 
   /** The placed room's node, when it can be used; otherwise sees to it that the next attempt finds another. */
@@ -220,7 +217,8 @@ export function createPlacement({ db, clock, log, fleet, departures, roomChange,
   }
 
   /** The node for who joins a room, chosen now if it has none, with the room open on it. */
-  async function place(scope: ProjectScope, roomId: string, region: string | null): Promise<JoinPlacement> {
+  async function place(scope: ProjectScope, roomId: string, wanted: string | null): Promise<JoinPlacement> {
+    const region = wanted ?? serverRegion;
     const except = new Set<string>();
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       const room = (await findRoom(db, scope, roomId)) ?? fail('SVC_ROOM_NOT_FOUND');
@@ -230,7 +228,7 @@ export function createPlacement({ db, clock, log, fleet, departures, roomChange,
         if (opened) return spread(scope, roomId, placement, { ...opened, region });
         continue;
       }
-      const server = await fleet.choose(room.preferredRegion, except);
+      const server = await fleet.choose(room.preferredRegion ?? region, except);
       if (!server) fail('SVC_NO_MEDIA_SERVER', { retryAfterSeconds: 5 });
       const hello = await reach(server.name);
       if (!hello || !(await claim(scope, roomId, server.name, hello.instanceId))) except.add(server.name);
@@ -264,6 +262,12 @@ export function createPlacement({ db, clock, log, fleet, departures, roomChange,
   }
 
   return { place, reach, onSilent };
+}
+
+/** Another node that the room is on becomes its home; none when it is on no other. */
+async function promote(tx: RoomTx, roomId: string, next: FurtherNode | undefined): Promise<void> {
+  await updatePlacement(tx, roomId, next ?? null);
+  if (next) await deleteFurtherNode(tx, roomId, next.serverName);
 }
 
 /** A node that could not be linked to the others of the room is not of it, unless somebody is there. */

@@ -38,6 +38,12 @@ const nodesToldOf = (node: ProtocolNode) => {
   const { nodes = [] } = (node.heard.get('room.link') ?? {}) as { nodes?: { node: string }[] };
   return nodes.map((one) => one.node).sort();
 };
+/** A node that was deaf, for the tests after this one. */
+async function isBack(node: ProtocolNode): Promise<void> {
+  const { connections } = node;
+  node.isDeaf = false;
+  await eventually(() => assert.ok(node.connections > connections, `${node.name} is not connected to`));
+}
 
 test('[PIPE-23] a room goes on at the next node of its region while its own is busy; all are in one room', async () => {
   const { room, ada } = await openRoom();
@@ -134,9 +140,9 @@ test('[PIPE-25] a node that neither another node nor the server hears loses its 
   await eventually(() => assert.deepEqual(nodesToldOf(home), []));
   const again = await joinRoom(service.url, bob.token, { join: { region: 'far' } });
   assert.ok(home.rooms().get(room.id)?.includes('bob'), 'back at once, where there is a node');
-  far.isDeaf = false;
   await again.close();
   await ada.close();
+  await isBack(far);
 });
 
 test('[PIPE-26] when the home of a room is drained, only its people move: another node of the room becomes its home', async () => {
@@ -153,6 +159,34 @@ test('[PIPE-26] when the home of a room is drained, only its people move: anothe
   await project.owner.api.call('undrainServer', { name: 'node-1' });
   await again.close();
   await bob.close();
+});
+
+test('[PIPE-25] [PIPE-26] when the home of a room is lost, its people come back; the others stay, and one of their nodes is the home', async () => {
+  const { room, ada } = await openRoom();
+  const bob = await join(room, 'bob', 'far');
+  home.isBusy = true;
+  const cy = await join(room, 'cy');
+  home.isBusy = false;
+  assert.deepEqual([far.rooms().get(room.id), next.rooms().get(room.id)], [['bob'], ['cy']]);
+  await bob.take('participant.joined');
+
+  home.isDeaf = true;
+  home.disconnect();
+  far.emit('node.silent', { room: room.id, node: 'node-1' });
+  assert.equal((await ada.whenClosed()).code, 4503);
+  assert.equal((await bob.take('participant.left'))['identity'], 'ada');
+  await eventually(() => assert.deepEqual([nodesToldOf(far), nodesToldOf(next)], [['node-2'], ['node-far']]));
+  const participants = await project.api.call('listRoomParticipants', { id: room.id });
+  assert.deepEqual(participants.map(({ identity }) => identity).sort(), ['bob', 'cy']);
+
+  const again = await joinRoom(service.url, ada.token);
+  assert.equal(again.joined.room.serverName, 'node-far', 'the first of the others');
+  assert.deepEqual(far.rooms().get(room.id), ['bob', 'ada']);
+  await bob.publish('AUDIO');
+  for (const client of [again, cy]) assert.equal((await client.take('track.published'))['identity'], 'bob');
+  assert.deepEqual([bob.closed, cy.closed], [null, null]);
+  await Promise.all([again, bob, cy].map((client) => client.close()));
+  await isBack(home);
 });
 
 test('[PIPE-31] nobody joins on a node that the others of the room cannot be linked to: another is taken, else the home', async () => {
@@ -173,4 +207,26 @@ test('[PIPE-31] nobody joins on a node that the others of the room cannot be lin
   assert.deepEqual(third.rooms().get(room.id), ['bob'], 'who was there stays');
   next.refusesToMeet = null;
   await Promise.all([ada, bob, cy].map((client) => client.close()));
+});
+
+test('[PIPE-24] who joins by a server of a region gets a node there, unless they ask for another; a room begins there', async (t) => {
+  const regional = await startRooms({ env: { SERVER_REGION: 'near' } });
+  t.after(() => regional.stop());
+  const { api } = await regional.newProject();
+  const near = await regional.newNode('node-near', { region: 'near' });
+  near.reports = { cpuPercent: 90 };
+  await near.heartbeat();
+  const [room, other] = [await newRoom(api), await newRoom(api, { region: 'default' })];
+  const ada = await joinAs(regional, api, room, 'ada');
+  const bob = await joinAs(regional, api, room, 'bob', { join: { region: 'default' } });
+  const cy = await joinAs(regional, api, other, 'cy', { join: { region: 'default' } });
+  const dan = await joinAs(regional, api, other, 'dan');
+  assert.deepEqual(
+    [near, regional.node].map((node) => [node.rooms().get(room.id), node.rooms().get(other.id)]),
+    [
+      [['ada'], ['dan']],
+      [['bob'], ['cy']],
+    ],
+  );
+  await Promise.all([ada, bob, cy, dan].map((client) => client.close()));
 });

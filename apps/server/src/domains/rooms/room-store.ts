@@ -1,6 +1,6 @@
 import type { DuplicateIdentity, Metadata, RoomCloseReason, RoomStatus } from '@parley/contract';
 import type { ProjectScope } from '../../core/caller.ts';
-import type { Queryable, Tx } from '../../core/db.ts';
+import type { Queryable, Reader, Tx } from '../../core/db.ts';
 import { empty, json, type Sql, sql } from '../../core/sql.ts';
 import type { PlacedLoad } from '../fleet/index.ts';
 
@@ -91,7 +91,7 @@ export async function findOpenRoom(db: Queryable, scope: ProjectScope, name: str
 }
 
 export async function listOpenRooms(
-  db: Queryable,
+  db: Reader,
   scope: ProjectScope,
   {
     after,

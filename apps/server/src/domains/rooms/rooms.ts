@@ -9,7 +9,7 @@ import {
 import type { ProjectScope } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../core/cursors.ts';
-import { type Db, isDuplicate, type Tx } from '../../core/db.ts';
+import { type Db, isDuplicate, type Reader, type Tx } from '../../core/db.ts';
 import { type Answer, page } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import { metadataJson } from '../../core/safe-json.ts';
@@ -80,10 +80,11 @@ export function createRooms({ db, clock, ids, cursors, roomChange, departures, p
       name = '',
       serverName = '',
     }: { limit?: number; cursor?: string; name?: string; serverName?: string },
+    from: Reader = db,
   ): Promise<Answer<Room[]>> {
     const cursorScope = `rooms/${scope.projectId}/${scope.environment}`;
     const after = cursor === undefined ? null : (cursors.read(cursorScope, cursor) as [string, string]);
-    const rows = await listOpenRooms(db, scope, { after, name, serverName, limit: limit + 1 });
+    const rows = await listOpenRooms(from, scope, { after, name, serverName, limit: limit + 1 });
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(cursorScope, [last.createdAt, last.id]));
     const servers = [...new Set(items.flatMap(({ serverName }) => serverName ?? []))];
     const hellos = await Promise.all(servers.map((name) => placement.reach(name)));

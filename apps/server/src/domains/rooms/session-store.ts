@@ -1,6 +1,7 @@
 import type { DisconnectReason, ParticipantKind, RtcTokenPermissions } from '@parley/contract';
 import type { ProjectScope } from '../../core/caller.ts';
 import type { Queryable } from '../../core/db.ts';
+import { hasFirst } from '../../core/due-store.ts';
 import { empty, json, type Sql, sql } from '../../core/sql.ts';
 import type { SignsOfLife } from '../fleet/index.ts';
 import type { RoomTx } from './room-store.ts';
@@ -260,11 +261,17 @@ export async function updateEnded(
     where p.room_id = ${roomId} and p.left_at is null and ${chosen(choice)} returning ${columns}`);
 }
 
+const isLost = (lostBefore: string): Sql => sql`p.left_at is null and p.signal_lost_at < ${lostBefore}`;
+
+/** True while `listRoomsWithLost` finds any. */
+export const hasLost = (lostBefore: string): Sql =>
+  hasFirst(sql`from participant_sessions p where ${isLost(lostBefore)}`, 'p.signal_lost_at');
+
 /** Rooms with a participant whose socket has been gone for too long. */
 export async function listRoomsWithLost(db: Queryable, lostBefore: string): Promise<(ProjectScope & { id: string })[]> {
   return db.query(sql`
     select distinct p.room_id as id, p.project_id as "projectId", p.environment from participant_sessions p
-    where p.left_at is null and p.signal_lost_at < ${lostBefore} order by p.room_id`);
+    where ${isLost(lostBefore)} order by p.room_id`);
 }
 
 /** Sessions of a process that were ended since, by any process. */

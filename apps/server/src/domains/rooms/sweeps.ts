@@ -8,6 +8,7 @@ import { forEachRoom } from './each-room.ts';
 import type { RoomChange, RoomRecord } from './room-change.ts';
 import { deleteRoomEvents } from './room-event-store.ts';
 import {
+  hasLost,
   listEnded,
   listRoomsOfProcess,
   listRoomsWithLost,
@@ -40,6 +41,8 @@ export function createSweeps({ db, clock, watch, departures, roomChange }: Sweep
       fields: { updates: [{ identity, quality: 'LOST', score: 0 }] },
     });
 
+  const lostBefore = (): string => iso(clock.now() - resumeWindowMs);
+
   return {
     /** The socket of a session of this process is gone. */
     async markLost(session: StoredSession, at: number): Promise<void> {
@@ -51,11 +54,13 @@ export function createSweeps({ db, clock, watch, departures, roomChange }: Sweep
 
     /** Ends who did not come back in time; their minutes stop where the socket was lost. */
     async endLostSessions(): Promise<void> {
-      const lostBefore = iso(clock.now() - resumeWindowMs);
-      await forEachRoom(await listRoomsWithLost(db, lostBefore), (room) =>
-        departures.depart(room, room.id, { lostBefore }, 'CONNECTION_TIMEOUT', { signalLost: true }),
+      const before = lostBefore();
+      await forEachRoom(await listRoomsWithLost(db, before), (room) =>
+        departures.depart(room, room.id, { lostBefore: before }, 'CONNECTION_TIMEOUT', { signalLost: true }),
       );
     },
+
+    hasLostSessions: () => hasLost(lostBefore()),
 
     /** The sockets of a killed process are gone too, without a close. */
     async markDeadProcessesLost(): Promise<void> {

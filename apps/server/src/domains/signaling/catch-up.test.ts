@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Room } from '@parley/contract';
+import { assertRefused } from '../../../testkit/chat/chat.ts';
 import { joinAs, newRoom, startRooms } from '../../../testkit/clients/rooms.ts';
 import { startService } from '../../../testkit/kit/service.ts';
+import { DatabaseUnavailable } from '../../core/db.ts';
 import type { Adapters } from '../../core/ports.ts';
 
 /** Adapters with a bus between processes that loses every message about rooms while `isLosing`, without a sign. */
@@ -48,5 +51,39 @@ test('[SIG-16] what the bus lost without a sign is read from the store, once and
     received.map(({ seq }) => seq),
     [1, 2, 3].map((step) => Number(received[0]?.['seq']) - 1 + step),
   );
+  await bob.close();
+});
+
+/** Adapters with a database whose transactions are committed, and not answered while `isLosing`. */
+function createSilentDb() {
+  const state = { isLosing: false };
+  const wrap = (adapters: Adapters): Adapters => ({
+    ...adapters,
+    db: {
+      ...adapters.db,
+      async transaction(work) {
+        const result = await adapters.db.transaction(work);
+        if (state.isLosing) throw new DatabaseUnavailable('the connection broke after the commit');
+        return result;
+      },
+    },
+  });
+  return { state, wrap };
+}
+
+test('[SIG-16] a change whose commit was not answered reaches the room, also in one process without Redis', async (t) => {
+  const { state, wrap } = createSilentDb();
+  const service = await startRooms({ wrap });
+  t.after(service.stop);
+  const { api } = await service.newProject();
+  const room = await newRoom(api);
+  const bob = await joinAs(service, api, room, 'bob');
+
+  state.isLosing = true;
+  const changed = api.call('updateRoom', { id: room.id, body: { metadata: { step: 1 } } });
+  await assertRefused(changed, 503, 'SVC_SERVICE_UNAVAILABLE');
+  state.isLosing = false;
+  const told = await bob.take('room.updated');
+  assert.deepEqual((told['room'] as Room).metadata, { step: 1 });
   await bob.close();
 });

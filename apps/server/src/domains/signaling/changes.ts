@@ -7,11 +7,14 @@ import { createEntryWriter, packFrames } from './roster.ts';
 
 type ChangesFrame = FrameFields<SignalingServerFrames['changes']>;
 
+/** Who is told: everybody, or only who has their media on this node. */
+export type Audience = string | null;
+
 /** What a large room has not yet been told. */
 export interface Pending {
   events: RoomEvent[];
-  /** By identity: only the last counts. */
-  quality: Map<string, QualityUpdate>;
+  /** By identity: only the last counts, for whom it is. */
+  quality: Map<string, { update: QualityUpdate; audience: Audience }>;
   flushedAt: number;
   isWaiting: boolean;
 }
@@ -36,7 +39,7 @@ interface ChangesDeps<R> {
   clock: Clock;
   frameBytesMax: number;
   sendEvents: (room: R, frame: ChangesFrame) => void;
-  sendQuality: (room: R, updates: QualityUpdate[]) => void;
+  sendQuality: (room: R, updates: QualityUpdate[], audience: Audience) => void;
 }
 
 /** Gathers what happens in large rooms: the first of it goes at once, what follows at most twice a second. */
@@ -56,9 +59,10 @@ export function createChanges<R extends { readonly pending: Pending }>({
     const { pending } = room;
     pending.flushedAt = clock.elapsed();
     for (const frame of framesOf(pending.events.splice(0))) sendEvents(room, frame);
-    const updates = [...pending.quality.values()];
+    const told = Map.groupBy(pending.quality.values(), ({ audience }) => audience);
     pending.quality.clear();
-    for (const piece of inQualityFrames(updates)) sendQuality(room, piece);
+    for (const [audience, some] of told)
+      for (const piece of inQualityFrames(some.map(({ update }) => update))) sendQuality(room, piece, audience);
   }
 
   function flushSoon(room: R): void {
@@ -82,8 +86,8 @@ export function createChanges<R extends { readonly pending: Pending }>({
       room.pending.events.push(...events);
       flushSoon(room);
     },
-    addQuality(room: R, updates: readonly QualityUpdate[]): void {
-      for (const update of updates) room.pending.quality.set(update.identity, update);
+    addQuality(room: R, updates: readonly QualityUpdate[], audience: Audience): void {
+      for (const update of updates) room.pending.quality.set(update.identity, { update, audience });
       flushSoon(room);
     },
   };

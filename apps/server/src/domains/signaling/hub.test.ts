@@ -65,6 +65,48 @@ test('[SIG-23] quality that changes while somebody joins is told after their `jo
   assert.deepEqual(state.frames, [{ type: 'joined' }, { type: 'quality', updates }]);
 });
 
+/** The text of what was written, without the head of its WebSocket frame. */
+const writtenTo = ({
+  frames,
+}: {
+  frames: object[];
+}): { type: string; updates: { identity: string; quality: string }[] }[] =>
+  frames.map((frame) => {
+    const text = String(frame);
+    return JSON.parse(text.slice(text.indexOf('{')));
+  });
+
+test('[SIG-30] in a large room what nodes say of quality is told at most twice a second, the last of each', async () => {
+  const hub = newHub([]);
+  const room = await hub.enter('room');
+  room.size = 200;
+  room.nodes = new Set(['node-1', 'node-2']);
+  const [near, far] = [newConnection(), newConnection()];
+  const members = [newMember('near', near), { ...newMember('far', far), serverName: 'node-9' }];
+  for (const member of members) room.members.set(member.session.id, { ...member, backlog: null });
+
+  const seconds = 2;
+  for (let turn = 0; turn < seconds * 20; turn += 1) {
+    const quality = turn < seconds * 10 ? ('POOR' as const) : ('GOOD' as const);
+    const updates = Array.from({ length: 20 }, (_, index) => ({ identity: `p-${index}`, quality, score: null }));
+    hub.tellQuality(room, updates, `node-${1 + (turn % 2)}`);
+    if (turn === 0) assert.equal(near.frames.length, 1, 'the first at once');
+    await clock.advance(50);
+  }
+  await clock.advance(500);
+  for (const { frames } of [near, far]) assert.ok(frames.length <= seconds * 2 + 2, `${frames.length} frames`);
+  const last = new Map(
+    writtenTo(near).flatMap(({ updates }) => updates.map(({ identity, quality }) => [identity, quality])),
+  );
+  assert.deepEqual([last.size, new Set(last.values())], [20, new Set(['GOOD'])]);
+
+  // A node that is not one of the room's is heard by who has their media there alone.
+  const before = near.frames.length;
+  hub.tellQuality(room, [{ identity: 'far', quality: 'POOR', score: null }], 'node-9');
+  await clock.advance(500);
+  assert.deepEqual([near.frames.length, writtenTo(far).at(-1)?.updates[0]?.identity], [before, 'far']);
+});
+
 test('[SIG-22] a client that does not take its pages within 15 seconds is closed as a slow consumer', async () => {
   const state = newConnection();
   state.queuedBytes = 300 * 1024;

@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.ts';
 import type { Unsubscribe } from '../../core/ports.ts';
 import { frameText, type SocketFrame } from '../../core/socket.ts';
 import type { RoomBus, RoomEvent, RoomFrame, RoomMessage } from '../rooms/index.ts';
-import { createChanges, inQualityFrames, newPending, type Pending } from './changes.ts';
+import { type Audience, createChanges, inQualityFrames, newPending, type Pending } from './changes.ts';
 import type { Member, QualityUpdate } from './member.ts';
 
 /** A room as far as this process serves it. */
@@ -144,14 +144,16 @@ export function createHub({
 
   const isLarge = ({ size }: HubRoom): boolean => size > usualSize;
 
-  /** Whose socket is lost or found: at once in a room of usual size. */
-  function tellQuality(room: HubRoom, updates: QualityUpdate[]): void {
-    if (isLarge(room)) changes.addQuality(room, updates);
-    else sendQuality(room, updates);
+  /** Whose socket is lost or found, and what a node says of those on it: at once in a room of usual size. */
+  function tellQuality(room: HubRoom, updates: readonly QualityUpdate[], node: string | null = null): void {
+    const audience = node !== null && room.nodes.has(node) ? null : node;
+    if (isLarge(room)) changes.addQuality(room, updates, audience);
+    else for (const piece of inQualityFrames(updates)) sendQuality(room, piece, audience);
   }
 
   /** Quality is no event of the room: who has not yet received `joined` gets the last of it after that. */
-  function sendQuality(room: HubRoom, updates: QualityUpdate[], isFor: (member: Member) => boolean = () => true): void {
+  function sendQuality(room: HubRoom, updates: QualityUpdate[], audience: Audience): void {
+    const isFor = ({ serverName }: Member): boolean => audience === null || serverName === audience;
     for (const member of room.members.values()) if (member.backlog && isFor(member)) holdQuality(member, updates);
     broadcast(room, 'quality', { updates }, isFor);
   }
@@ -216,7 +218,6 @@ export function createHub({
     remove,
     broadcast,
     tellQuality,
-    sendQuality,
     welcome,
     catchUp,
     find: (roomId: string): HubRoom | undefined => rooms.get(roomId),

@@ -141,6 +141,7 @@ export function createSignaling({
     if (!member) return;
     const to = [member.session.identity];
     for (const fields of member.heldData) roomBus.publish(room.id, { is: 'frame', to, type: 'data', fields });
+    mediaEvents.handOver(member);
     hub.remove(room, member);
     rpc.forget(member);
     if (member.connection) member.connection.session.seat.state = { is: 'left' };

@@ -128,6 +128,7 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
         ...(adaptiveStream === undefined ? {} : { adaptiveStream }),
         ...(maxVisible !== undefined && { maxVisible }),
         ...(plain && { plain }),
+        ...(session.kind === 'VIEWER' && { viewer: true }),
         ...(brief && { brief }),
       });
       const accepted = await rooms.sessions.accept(session, placement);

@@ -25,21 +25,27 @@ interface MediaEventDeps {
   takeNodeSamples: TakeNodeSamples;
 }
 
+type DataFields = FrameFields<SignalingServerFrames['data']>;
 type PassedType = 'sub.offer' | 'stream.state' | 'publish.quality';
 
 /** An event without a handler does not compile. */
 type Handlers = { [N in MediaEventName]: (data: MediaEvents[N], server: string) => void };
 
-/** Entries of one `speakers` or `quality` frame: more would not fit. */
+/** Entries of one `speakers` frame: more would not fit. */
 const entriesMax = 60;
 /** A node that says much about what is not on it fills a counter, not the log. */
 const foreignLogEveryMs = 60_000;
 /** One batch of samples may come early: what was held up comes together. */
 const samplesAheadMs = 50_000;
 
+/** So long may a process take to tell the node that a participant has resumed there. */
+const attachMsMax = 10_000;
+
 /** Events of a node: frames for its participants here, and facts to record of those whose socket is here. */
 export function createMediaEvents({ clock, log, metrics, rooms, hub, observe, takeNodeSamples }: MediaEventDeps) {
   const foreignLoggedAt = new Map<string, number>();
+  /** Session → the participant who has resumed at another process, and until when the node may not know that. */
+  const handedOver = new Map<string, { member: Member; until: number }>();
 
   /** The event is about a room or participant of another node: dropped. */
   function dropForeign(server: string, roomId: string): void {
@@ -76,18 +82,33 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe, ta
     if (member) sendTo(member, type, fields);
   }
 
-  /** Entries for the members that have their media on the node, or on another one of the room. */
-  function inPieces<T>(
+  function handOver(member: Member): void {
+    const now = clock.elapsed();
+    for (const [id, { until }] of handedOver) {
+      if (until > now) break;
+      handedOver.delete(id);
+    }
+    handedOver.set(member.session.id, { member, until: now + attachMsMax });
+  }
+
+  /** To where they are now. */
+  function passOn(server: string, { room, participant }: MediaAddress, fields: DataFields): void {
+    const { member, until } = handedOver.get(participant) ?? { until: 0 };
+    if (member?.serverName !== server || member.address.room !== room || until <= clock.elapsed()) return;
+    rooms.roomBus.publish(room, { is: 'frame', to: [member.session.identity], type: 'data', fields });
+  }
+
+  /** For the members that have their media on the node, or on another one of the room. */
+  function toThose(
     server: string,
     roomId: string,
-    entries: readonly T[],
-    send: (here: HubRoom, piece: T[], isFor: (member: Member) => boolean) => void,
+    tell: (here: HubRoom, isFor: (member: Member) => boolean) => void,
   ): void {
     const here = hub.find(roomId);
     if (!here) return;
     const isFor = ({ serverName }: Member): boolean => serverName === server || here.nodes.has(server);
-    if (here.members.size > 0 && ![...here.members.values()].some(isFor)) dropForeign(server, roomId);
-    for (let at = 0; at < entries.length; at += entriesMax) send(here, entries.slice(at, at + entriesMax), isFor);
+    if ([...here.members.values()].some(isFor)) tell(here, isFor);
+    else if (here.members.size > 0) dropForeign(server, roomId);
   }
 
   /** In the order in which they happened, after the join itself was recorded. */
@@ -131,12 +152,14 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe, ta
     data: ({ room, participant, ...data }, server) => {
       const member = own(server, { room, participant });
       if (member) sendData(member, data);
+      else passOn(server, { room, participant }, data);
     },
     speakers: ({ room, speakers }, server) =>
-      inPieces(server, room, speakers, (here, piece, isFor) =>
-        hub.broadcast(here, 'speakers', { speakers: piece }, isFor),
-      ),
-    quality: ({ room, updates }, server) => inPieces(server, room, updates, hub.sendQuality),
+      toThose(server, room, (here, isFor) => {
+        for (let at = 0; at < speakers.length; at += entriesMax)
+          hub.broadcast(here, 'speakers', { speakers: speakers.slice(at, at + entriesMax) }, isFor);
+      }),
+    quality: ({ room, updates }, server) => toThose(server, room, (here) => hub.tellQuality(here, updates, server)),
 
     'track.published': ({ track, ...address }, server) => {
       const member = own(server, address);
@@ -195,7 +218,7 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe, ta
   const receive = <N extends MediaEventName>(server: string, { type, data }: MediaEventFrame<N>): void =>
     handlers[type](data, server);
 
-  return { receive, ended, record };
+  return { receive, handOver, ended, record };
 }
 
 /** A node also passes on reasons of newer servers. */

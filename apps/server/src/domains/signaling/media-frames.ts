@@ -48,8 +48,13 @@ export function createMediaFrames({ nodes, limits }: { nodes: Nodes; limits: Lim
       await run(member, 'ice', { ...member.address, ...candidates }, 'SVC_FORBIDDEN');
     },
 
-    restart: (member: Member, { pc, description }: Frame<'ice.restart'>) =>
-      run(member, 'ice.restart', { ...member.address, pc, ...(description && { description }) }, 'SVC_FORBIDDEN'),
+    restart: (member: Member, { pc, description, received }: Frame<'ice.restart'>) =>
+      run(
+        member,
+        'ice.restart',
+        { ...member.address, pc, ...(description && { description }), ...(received !== undefined && { received }) },
+        'SVC_FORBIDDEN',
+      ),
 
     async mute(member: Member, { trackId, muted }: Frame<'track.mute'>): Promise<undefined> {
       await run(member, 'track.mute', { ...member.address, trackId, muted, by: 'PUBLISHER' }, 'SVC_FORBIDDEN');

@@ -43,6 +43,25 @@ test('[RTC-96] the answer names the relays, the location takes candidates, and r
   }
 });
 
+test('[RTC-96] refusals of an offer say which media type is wanted, and which authentication', async () => {
+  const { api } = await service.newProject();
+  const room = await newRoom(api);
+  const { token } = await mint(api, room, 'ada', { permissions: { publish: true } });
+  for (const way of ['whip', 'whep'] as const) {
+    const post = (type: string, credential: string) =>
+      service.fetch(`/v1/rooms/${room.id}/${way}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${credential}`, 'content-type': type },
+        body: 'v=0\r\n',
+      });
+    const other = await post('application/json', token);
+    assert.equal(other.status, 415);
+    assert.equal(((await other.json()) as { message: string }).message, 'Send the body as application/sdp.');
+    const refused = await post('application/sdp', 'nonsense');
+    assert.deepEqual([refused.status, refused.headers.get('www-authenticate')], [401, 'Bearer']);
+  }
+});
+
 test('[RTC-96] [REQ-6] PATCH and DELETE of a location have a budget, and cost one row however full the room is', async () => {
   const { api } = await service.newProject();
   const room = await newRoom(api);

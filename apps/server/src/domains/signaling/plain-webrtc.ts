@@ -70,6 +70,7 @@ export function createPlainWebRtc({
         return isOpen;
       },
       queuedBytes: 0,
+      outlet: { write() {} },
       write() {},
       send() {},
       renew(next) {

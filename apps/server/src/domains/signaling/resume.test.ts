@@ -195,3 +195,27 @@ test('[SIG-18] data for a participant whose socket is lost comes when it resumes
     assert.equal((await ada.take('data'))['payload'], payload);
   }
 });
+
+test('[SIG-29] data that comes while a session is handed over to another process reaches it too', async () => {
+  const { api } = await service.newProject();
+  const room = await newRoom(api);
+  const ada = await joinAs(service, api, room, 'ada', { token: { permissions: { publishData: true } } });
+  const { sessionId } = ada.joined;
+  const says = { from: null, topic: null, encoding: 'utf8', at: new Date().toISOString() } as const;
+  const sent: string[] = [];
+  const timer = setInterval(() => {
+    const payload = String(sent.length);
+    sent.push(payload);
+    service.node.emit('data', { room: room.id, participant: sessionId, ...says, payload });
+  });
+  await ada.take('data');
+  // The old socket is open, so that nothing is lost on its way to the client.
+  const back = await joinRoom(second.url, ada.token, { resume: resumeOf(ada) });
+  assert.equal(back.joined.resumed, true);
+  await back.take('data');
+  clearInterval(timer);
+  const got = () =>
+    [ada, back].flatMap(({ frames }) => frames.flatMap(({ type, payload }) => (type === 'data' ? [payload] : [])));
+  await eventually(() => assert.deepEqual(got().sort(), sent.sort()));
+  await back.close();
+});

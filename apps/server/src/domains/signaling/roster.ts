@@ -38,6 +38,8 @@ const queuedBytesMax = 256 * 1024;
 const pacedMs = 20;
 /** For all pages together. */
 const pagesMsMax = 15_000;
+/** What a roster needs of a node. */
+const membersOnly = { brief: true, withoutViewers: true };
 
 /** The rosters of large rooms, each read from the store and the node once for all that join about then. */
 export function createRosters({ clock, limits, nodes, rooms }: RosterDeps) {
@@ -51,7 +53,7 @@ export function createRosters({ clock, limits, nodes, rooms }: RosterDeps) {
   ): Promise<MediaParticipantSnapshot[]> {
     const asked = [...names]
       .filter((name) => name !== serverName)
-      .map((name) => nodes.command(name, 'snapshot', { room: id, brief: true }).catch(() => ({ rooms: [] })));
+      .map((name) => nodes.command(name, 'snapshot', { room: id, ...membersOnly }).catch(() => ({ rooms: [] })));
     return (await Promise.all(asked)).flatMap(participantsIn);
   }
 
@@ -62,7 +64,7 @@ export function createRosters({ clock, limits, nodes, rooms }: RosterDeps) {
     const { eventSeq } = await rooms.rooms.find(session, roomId);
     const [members, here, others] = await Promise.all([
       rooms.joinedMembers(roomId),
-      nodes.command(serverName, 'snapshot', { room: roomId, brief: true }),
+      nodes.command(serverName, 'snapshot', { room: roomId, ...membersOnly }),
       elsewhere(room, member),
     ]);
     const onNode = new Map([...participantsIn(here), ...others].map((one) => [one.participant, one]));

@@ -228,10 +228,12 @@ test('[SIG-6] every frame does its work: subscribe, mute, unpublish, settings, i
   for (const frame of [
     { type: 'track.settings', updates: [{ trackId: audio, enabled: false }] },
     { type: 'ice', pc: 'pub', candidates: ['udp 1 192.0.2.1 9 host'] },
-    { type: 'ice.restart', pc: 'sub' },
+    { type: 'ice.restart', pc: 'sub', received: 7 },
     { type: 'stats', report: { rttMs: 20 } },
   ])
     assert.equal((await bob.ask(frame)).type, 'response', frame.type);
+  const restart = { room: room.id, participant: bob.joined.sessionId, pc: 'sub', received: 7 };
+  assert.deepEqual(service.node.heard.get('ice.restart'), restart);
 
   await ada.ask({ type: 'track.mute', trackId: audio, muted: true });
   assert.deepEqual(pick(await bob.take('track.muted'), 'identity', 'trackId', 'muted', 'by'), [

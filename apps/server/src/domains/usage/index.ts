@@ -8,7 +8,7 @@ import type { UsageCounts } from '../../core/usage-counts.ts';
 import { findProject, listOwnedProjects, listProjectsOfOwners, type ProjectName } from '../projects/index.ts';
 import { addCounts, addRecorded, raiseStored, takeTick } from './meter-store.ts';
 import { createReport, type ReportDeps } from './report.ts';
-import { type DayRow, listDays, listSessions, meterEnded } from './usage-store.ts';
+import { type DayRow, isAnyUnmetered, listDays, listSessions, meterEnded } from './usage-store.ts';
 
 interface UsageDeps extends ReportDeps {
   db: Db;
@@ -128,7 +128,7 @@ export function createUsage(deps: UsageDeps): UsageDomain {
     storeCounts,
     used,
     chores: [
-      { name: 'usage', everyMs: 5_000, run: meter, onDatabaseAlone: true },
+      { name: 'usage', everyMs: 5_000, run: meter, isDue: () => isAnyUnmetered, onDatabaseAlone: true },
       { name: 'usage-counts', everyMs: 5_000, run: storeCounts, onEveryProcess: true },
       { name: 'usage-tick', everyMs: 60_000, run: tick, onDatabaseAlone: true },
     ],

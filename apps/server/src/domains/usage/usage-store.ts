@@ -1,6 +1,7 @@
 import type { UsageSession } from '@parley/contract';
 import type { Db, Tx } from '../../core/db.ts';
-import { sql } from '../../core/sql.ts';
+import { hasFirst } from '../../core/due-store.ts';
+import { raw, sql } from '../../core/sql.ts';
 
 /**
  * The parts of a session that fall on each UTC day: `s` has project_id, environment, key_id, joined_at and ended. A session that
@@ -16,12 +17,17 @@ export const dayParts = sql`
 /** The key that its token was minted or signed with, of a stay `p`; tokens of tests and of long ago have none. */
 export const keyOfStay = sql`coalesce((select t.api_key_id from rtc_tokens t where t.id = p.token_id), '')`;
 
+const unmetered = raw('metered_at is null and left_at is not null and joined_at is not null');
+
+/** True while `meterEnded` finds any. */
+export const isAnyUnmetered = hasFirst(sql`from participant_sessions where ${unmetered}`, 'left_at');
+
 /** Adds ended sessions to the daily rollup, each exactly once however many processes do it; says how many. */
 export async function meterEnded(tx: Tx, at: string, limit: number): Promise<number> {
   const rows = await tx.query<{ n: number }>(sql`
     with unmetered as (
       select id from participant_sessions
-      where metered_at is null and left_at is not null and joined_at is not null
+      where ${unmetered}
       order by left_at limit ${limit} for update skip locked
     ), s as (
       update participant_sessions p set metered_at = ${at} from unmetered u where p.id = u.id

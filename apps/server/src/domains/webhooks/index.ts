@@ -5,7 +5,7 @@ import type { Clock } from '../../core/clock.ts';
 import { iso } from '../../core/clock.ts';
 import type { Cursors } from '../../core/cursors.ts';
 import type { Db, Tx } from '../../core/db.ts';
-import { deleteInBatches, endlessTurn, type Turn } from '../../core/delete-in-batches.ts';
+import { deleteInBatches, endlessTurn, onwards, type Turn } from '../../core/delete-in-batches.ts';
 import type { AfterCommit } from '../../core/dispatcher.ts';
 import type { EventRef, StoredEvent } from '../../core/event-store.ts';
 import type { Ids } from '../../core/ids.ts';
@@ -24,7 +24,7 @@ import { createEventFeed } from './event-feed.ts';
 import { createOrderOf } from './order.ts';
 import { createPageFetch, type PageFetch } from './page-fetch.ts';
 import { rewriteAttempts, rewriteStoredEvents } from './personal-store.ts';
-import { deleteOldDeliveries, deleteOldEvents, insertDeliveries, listLanes } from './queue-store.ts';
+import { deleteOldDeliveries, deleteOldEvents, insertDeliveries, listDeliveredTo, listLanes } from './queue-store.ts';
 import { createRenewal } from './renewal.ts';
 import { createResolve, type Resolve } from './resolver.ts';
 import { createSender } from './sender.ts';
@@ -93,12 +93,13 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const feed = createEventFeed(deps);
 
   const renewSealed = createRenewal(deps);
-  function sweep(turn = endlessTurn): Promise<number> {
+  async function sweep(turn = endlessTurn): Promise<number> {
     const before = iso(clock.now() - limits.WEBHOOK_RETENTION_DAYS * dayMs);
+    const webhookIds = await listDeliveredTo(db);
     return deleteInBatches(
       { turn },
-      (limit) => deleteOldDeliveries(db, before, limit),
-      (limit) => deleteOldEvents(db, before, limit),
+      onwards((limit, after) => deleteOldDeliveries(db, webhookIds, before, limit, after)),
+      onwards((limit, after) => deleteOldEvents(db, before, limit, after)),
     );
   }
 
@@ -120,6 +121,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     },
     renewSealed,
     chores: [
+      worker.chore,
       { name: 'webhook-retention', everyMs: 60_000, run: sweep, onDatabaseAlone: true },
       { name: 'webhook-secrets', everyMs: 600_000, run: renewSealed, onDatabaseAlone: true },
     ],

@@ -6,6 +6,7 @@ import {
   socketFields,
 } from '@parley/contract';
 import type { Queryable, Tx } from '../../core/db.ts';
+import { type DeletedRows, nothingDeleted } from '../../core/delete-in-batches.ts';
 import type { DispatchedOnInsert, EventRef, IsAskedFor } from '../../core/event-store.ts';
 import { few, json, raw, type Sql, sql } from '../../core/sql.ts';
 
@@ -53,6 +54,9 @@ export async function insertDeliveries(tx: Tx, events: readonly EventRef[], at: 
 
 /** True of a row that no attempt holds. */
 const isFree = (now: string) => sql`(d.claimed_until is null or d.claimed_until <= ${now})`;
+
+/** True while there is a lane. */
+export const isWaiting = sql`exists (select from deliveries d where ${isOpen})`;
 
 /**
  * Enabled endpoints that have open deliveries that are not leased, each with the time of its first. Hops from endpoint to
@@ -299,28 +303,66 @@ export function recordOutcomes(
     select * from counted where trips`);
 }
 
-/**
- * Deletes some of the deliveries past their retention. Ids begin with their time, so the oldest of an endpoint come first
- * in its part of the primary key: what is young is not looked at, and no further index is written with each delivery.
- */
-export async function deleteOldDeliveries(db: Queryable, before: string, limit: number): Promise<number> {
-  return db.execute(sql`
+/** Endpoints that have deliveries, or had: hops from one to the next. */
+export async function listDeliveredTo(db: Queryable): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(sql`
     with recursive lane as (
       (select webhook_id as id from deliveries order by webhook_id limit 1)
       union all
       select next.id from lane cross join lateral (
         select webhook_id as id from deliveries where webhook_id > lane.id order by webhook_id limit 1) next)
-    delete from deliveries where ctid = any(array(
-      select oldest.place from lane cross join lateral (
-        select ctid as place, created_at from deliveries where webhook_id = lane.id order by id limit ${limit}) oldest
-      where oldest.created_at < ${before} limit ${limit}))`);
+    select id from lane`);
+  return rows.map(({ id }) => id);
 }
 
-/** The same for events: only the oldest are looked at. */
-export async function deleteOldEvents(db: Queryable, before: string, limit: number): Promise<number> {
-  return db.execute(sql`
-    delete from events where ctid = any(array(
-      select oldest.place from (
-        select ctid as place, created_at from events where dispatched_at is not null order by id limit ${limit}) oldest
-      where oldest.created_at < ${before}))`);
+/**
+ * Deletes some of the deliveries of these endpoints past their retention, behind an id; up to `last` nothing is left. Ids
+ * begin with their time, so the oldest of an endpoint come first in its part of the primary key: where the first is young
+ * the others are not looked at, and no further index is written with each delivery. Endpoints take equal shares: what was
+ * stored at one time lies together.
+ */
+export async function deleteOldDeliveries(
+  db: Queryable,
+  webhookIds: readonly string[],
+  before: string,
+  limit: number,
+  after: string,
+): Promise<DeletedRows> {
+  const [row] = await db.query<DeletedRows>(sql`
+    with overdue as materialized (
+      select lane.id from unnest(${webhookIds}::text[]) as lane (id) cross join lateral (
+        select created_at from deliveries where webhook_id = lane.id and id > ${after} order by id limit 1) first
+      where first.created_at < ${before}),
+    share as materialized (
+      select count(*) <= ${limit} as is_for_all, greatest(1, ${limit}::bigint / nullif(count(*), 0)) as rows from overdue),
+    gone as (
+      delete from deliveries where ctid = any(array(
+        select oldest.place from overdue cross join lateral (
+          select ctid as place, created_at from deliveries where webhook_id = overdue.id and id > ${after}
+          order by id limit (select rows from share)) oldest
+        where oldest.created_at < ${before} limit ${limit}))
+      returning webhook_id, id),
+    ends as (select max(id) as id, count(*) as rows from gone group by webhook_id)
+    select coalesce(sum(rows), 0)::int as count,
+           case when (select is_for_all from share) then min(id) end as last from ends`);
+  return row ?? nothingDeleted;
+}
+
+/** The same for events behind an id: only the oldest are looked at. */
+export async function deleteOldEvents(
+  db: Queryable,
+  before: string,
+  limit: number,
+  after: string,
+): Promise<DeletedRows> {
+  const [row] = await db.query<DeletedRows>(sql`
+    with gone as (
+      delete from events where ctid = any(array(
+        select oldest.place from (
+          select ctid as place, created_at from events where dispatched_at is not null and id > ${after}
+          order by id limit ${limit}) oldest
+        where oldest.created_at < ${before}))
+      returning id)
+    select count(*) as count, max(id) as last from gone`);
+  return row ?? nothingDeleted;
 }

@@ -7,7 +7,7 @@ import { createRecorder } from '../../core/queue/recorder.ts';
 import { createQueueWorker, type QueueWorker, type Worked } from '../../core/queue/worker.ts';
 import { type AttemptDeps, createAttempt } from './attempt.ts';
 import { createSaveOutcomes, type OutcomeDeps } from './outcomes.ts';
-import { type ClaimedDelivery, claimDeliveries, listLanes } from './queue-store.ts';
+import { type ClaimedDelivery, claimDeliveries, isWaiting, listLanes } from './queue-store.ts';
 
 export interface WorkerDeps extends AttemptDeps, OutcomeDeps {
   bus: Bus;
@@ -29,6 +29,7 @@ export function createWorker(deps: WorkerDeps): QueueWorker {
     name: 'webhooks',
     placesMax: limits.WEBHOOK_MAX_CONCURRENCY,
     windowMax: limits.WEBHOOK_MAX_CONCURRENCY_PER_ENDPOINT,
+    isWaiting: () => isWaiting,
     listLanes: (now) => listLanes(db, now),
     claim: (asks) =>
       claimDeliveries(

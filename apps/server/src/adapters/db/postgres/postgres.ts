@@ -8,7 +8,7 @@ import { createStatementNames } from '../shared/statement-names.ts';
 import { createTransactionScope } from '../shared/transaction-scope.ts';
 import { decoderOf, encodeValue, type WireValue } from '../shared/values.ts';
 import { attemptStatement, isRetryable, type Outcome } from './attempts.ts';
-import { BatchQuery } from './batch-query.ts';
+import { BatchQuery, type Descriptions } from './batch-query.ts';
 import { createSilenceGuard } from './silence-guard.ts';
 
 interface PostgresOptions {
@@ -20,8 +20,9 @@ interface PostgresOptions {
 }
 
 // Below the 2 s within which a caller must get the error that the database is gone.
-const connectTimeoutMs = 1_800;
-const probeTimeoutMs = 1_000;
+const connectTimeoutMs = 1_500;
+/** Nobody waits for these any more: what is left of them is closed. */
+const abandonedMs = 3_000;
 const waitingMax = 1_000;
 const attemptsMax = 4;
 
@@ -29,9 +30,14 @@ const attemptsMax = 4;
 interface Encoded {
   text: string;
   values: readonly WireValue[];
+  isLock: boolean;
 }
 
-const encode = ({ text, values }: Sql): Encoded => ({ text, values: values.map(encodeValue) });
+const encode = (statement: Sql): Encoded => ({
+  text: statement.text,
+  values: statement.values.map(encodeValue),
+  isLock: statement instanceof Lock,
+});
 
 /** Sends one statement on a connection. */
 type Send = (client: pg.PoolClient, text: string, values?: readonly unknown[]) => Promise<pg.QueryResult>;
@@ -40,8 +46,9 @@ export function createPostgres(options: PostgresOptions): Db {
   const { clock = systemClock, random = Math.random } = options;
   const pool = createPool(options);
   const scope = createTransactionScope();
-  const guard = createSilenceGuard(() => isAnswering(options.url));
+  const guard = createSilenceGuard((signal) => isAnswering(options.url, signal));
   const names = createStatementNames();
+  const descriptions: Descriptions = new WeakMap();
 
   const send: Send = async (client, text, values = []) => {
     const query = { name: names.nameOf(text), text, values: values.map(encodeValue) };
@@ -55,8 +62,9 @@ export function createPostgres(options: PostgresOptions): Db {
 
   const batchOf = (statements: readonly Encoded[]): BatchQuery =>
     new BatchQuery(
-      statements.map(({ text, values }) => ({ name: names.nameOf(text), text, values })),
+      statements.map((statement) => ({ ...statement, name: names.nameOf(statement.text) })),
       { getTypeParser },
+      descriptions,
     );
 
   async function sendBatch(client: pg.PoolClient, query: BatchQuery): Promise<Outcome<pg.QueryResult[]>> {
@@ -84,7 +92,7 @@ export function createPostgres(options: PostgresOptions): Db {
       return taken;
     };
     try {
-      return await guard.watch(ask);
+      return await guard.watch(ask, connectTimeoutMs);
     } catch (error) {
       // One that comes after all goes back.
       taken?.then((client) => client.release(), ignore);
@@ -158,7 +166,7 @@ function createPool({ url, poolSize = 10, statementTimeoutMs = 15_000 }: Postgre
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: abandonedMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     application_name: 'parley',
@@ -173,9 +181,10 @@ function createPool({ url, poolSize = 10, statementTimeoutMs = 15_000 }: Postgre
 }
 
 /** Any answer counts, a refusal too. */
-async function isAnswering(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: probeTimeoutMs });
+async function isAnswering(url: string, signal: AbortSignal): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: abandonedMs });
   client.on('error', ignore);
+  signal.addEventListener('abort', () => void client.end().catch(ignore));
   try {
     await client.connect();
     return true;

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createHeldReplica, type HeldReplica } from '../../../../testkit/kit/held-replica.ts';
+import type { Api } from '@parley/server';
+import {
+  type Answers,
+  createReplicaStage,
+  fromPrimary,
+  fromReplica,
+  type ReplicaStage,
+} from '../../../../testkit/kit/replica-stage.ts';
 import { startService, type TestService } from '../../../../testkit/kit/service.ts';
 import { systemClock } from '../../../core/clock.ts';
 import { DatabaseUnavailable, type Db, type Replica } from '../../../core/db.ts';
@@ -15,56 +22,25 @@ const url = process.env['PARLEY_TEST_DATABASE_URL'];
 const skip = !url && 'no PARLEY_TEST_DATABASE_URL';
 
 let service: TestService;
-let replica: HeldReplica;
+let stage: ReplicaStage;
 let laterMs = 0;
 
 before(async () => {
   if (skip) return;
+  stage = createReplicaStage(url ?? '');
   service = await startService({
     clock: { ...systemClock, elapsed: () => systemClock.elapsed() + laterMs },
-    wrap: (adapters) => {
-      replica = createHeldReplica(adapters.db, url ?? '');
-      return { ...adapters, replica };
-    },
+    wrap: stage.wrap,
   });
 });
 
 after(async () => {
   if (skip) return;
   await service.stop();
-  await replica.close();
+  await stage.close();
 });
 
-type Answers = Record<'replica' | 'behind' | 'away', number>;
-
-/** Who answered the reads of `work`, and what they gave. */
-async function follow<T>(work: () => Promise<T>): Promise<{ got: T; by: Answers }> {
-  const before = await countAnswers();
-  const got = await work();
-  const now = await countAnswers();
-  const since = (name: keyof Answers): number => now[name] - before[name];
-  return { got, by: { replica: since('replica'), behind: since('behind'), away: since('away') } };
-}
-
-async function countAnswers(): Promise<Answers> {
-  const text = await (await service.fetch('/metrics')).text();
-  const of = (result: string): number =>
-    Number(new RegExp(`parley_replica_reads_total\\{result="${result}"\\} (\\d+)`).exec(text)?.[1]);
-  return { replica: of('replica'), behind: of('behind'), away: of('away') };
-}
-
-/** Nothing more is replayed while `work` runs. */
-async function whileHeld(work: () => Promise<void>): Promise<void> {
-  await replica.hold();
-  try {
-    await work();
-  } finally {
-    await replica.release();
-  }
-}
-
-const fromReplica = { replica: 1, behind: 0, away: 0 };
-const fromPrimary = { replica: 0, behind: 1, away: 0 };
+const follow = <T>(work: () => Promise<T>): Promise<{ got: T; by: Answers }> => stage.follow(service, work);
 
 async function makeConversation() {
   const { api } = await service.newProject(await service.newPerson('replica'));
@@ -82,7 +58,7 @@ test('[STA-15] history comes from a replica that has every change of the convers
   const { id: messageId } = await say('first');
   assert.deepEqual(await follow(texts), { got: ['first'], by: fromReplica });
 
-  await whileHeld(async () => {
+  await stage.whileHeld(async () => {
     // What happens elsewhere is nothing to this conversation.
     await other.say('elsewhere');
     assert.deepEqual(await follow(texts), { got: ['first'], by: fromReplica });
@@ -106,7 +82,7 @@ test('[STA-16] who may read is asked of the primary: a replica that is behind le
   const { token } = await api.call('mintChatToken', { body: { userId: 'bob', scopes: ['chat:read'] } });
   const read = () => service.as(token).call('listMessages', { room, query: {} });
   assert.equal((await read()).messages.length, 1);
-  await whileHeld(async () => {
+  await stage.whileHeld(async () => {
     // Without a change, so that only the gate can tell.
     await service.adapters.db.execute(sql`update conversation_members set active = false where user_id = 'bob'`);
     await assert.rejects(read());
@@ -119,7 +95,7 @@ test('[STA-15] data that was restored is another life: equal numbers of changes 
   const { say, texts } = await makeConversation();
   await say('first');
   const lineage = service.adapters.db;
-  await whileHeld(async () => {
+  await stage.whileHeld(async () => {
     await lineage.execute(sql`update chat_lineage set seed = 'another life'`);
     assert.deepEqual(await follow(texts), { got: ['first'], by: fromPrimary });
   });
@@ -137,11 +113,74 @@ test('[STA-17] lists of the dashboard contain all that was committed before, fro
   };
   const both = { replica: 2, behind: 0, away: 0 };
   assert.deepEqual(await follow(overview), { got: 0, by: both });
-  await whileHeld(async () => {
+  await stage.whileHeld(async () => {
     await api.call('createConversation', { body: { name: 'new' } });
     assert.deepEqual(await follow(overview), { got: 1, by: { replica: 0, behind: 2, away: 0 } });
   });
   assert.deepEqual(await follow(overview), { got: 1, by: both });
+});
+
+const find = (api: Api, query: object = {}) =>
+  api.call('searchMessages', { query: { q: 'walrus', sort: 'newest', ...query } });
+/** What a search of everything finds, and whether that is all there is. */
+const found = (api: Api) => async () => {
+  const { results, complete } = await find(api);
+  return { texts: results.map(({ message }) => message.text), complete };
+};
+
+test('[STA-20] a search is answered by a replica that has all that was committed before, and by the primary otherwise', {
+  skip,
+}, async () => {
+  const { api, say } = await makeConversation();
+  const sweep = () => service.service.chat.sweep.search();
+  const [{ id: first }, { id: second }] = [await say('walrus one'), await say('walrus two')];
+  const both = { texts: ['walrus two', 'walrus one'], complete: true };
+  assert.deepEqual(await follow(found(api)), { got: both, by: fromReplica }, 'before there are terms');
+  await sweep();
+  assert.deepEqual(await follow(found(api)), { got: both, by: fromReplica }, 'by their terms');
+
+  const three = { texts: ['walrus three', 'walrus one'], complete: true };
+  await stage.whileHeld(async () => {
+    await say('walrus three');
+    await api.call('editMessage', { messageId: second, body: { text: 'penguin' } });
+    assert.deepEqual(await follow(found(api)), { got: three, by: fromPrimary });
+    await sweep();
+    assert.deepEqual(await follow(found(api)), { got: three, by: fromPrimary });
+  });
+  assert.deepEqual(await follow(found(api)), { got: three, by: fromReplica });
+
+  stage.setAway(true);
+  await api.call('deleteMessage', { messageId: first });
+  const one = { texts: ['walrus three'], complete: true };
+  assert.deepEqual(await follow(found(api)), { got: one, by: { replica: 0, behind: 0, away: 1 } });
+  stage.setAway(false);
+  laterMs += 5_000;
+  assert.deepEqual(await follow(found(api)), { got: one, by: fromReplica });
+});
+
+test('[STA-16] [STA-20] who may read what a replica has found is asked of the primary, also in more conversations than are named', {
+  skip,
+}, async () => {
+  const { api, room, say } = await makeConversation();
+  // The index is asked for each of 200 conversations, but not for more: then the statement itself asks who is a member.
+  for (let made = 0; made < 201; made += 67)
+    await Promise.all(
+      Array.from({ length: 67 }, (_, at) =>
+        api.call('createConversation', { body: { name: `more-${made + at}`, members: ['bob'] } }),
+      ),
+    );
+  await say('walrus');
+  const { token } = await api.call('mintChatToken', { body: { userId: 'bob', scopes: ['chat:read'] } });
+  const bob = service.as(token);
+  const seen = async () => (await found(bob)()).texts;
+  assert.deepEqual(await follow(seen), { got: ['walrus'], by: fromReplica });
+  await stage.whileHeld(
+    async () => {
+      await api.call('removeConversationMember', { room, userId: 'bob' });
+      assert.deepEqual(await follow(seen), { got: [], by: fromReplica });
+    },
+    { isUnnoticed: true },
+  );
 });
 
 test('[STA-18] while the replica is away the primary answers, diagnostics say so, and it is asked again later', {
@@ -155,7 +194,7 @@ test('[STA-18] while the replica is away the primary answers, diagnostics say so
     return { status, own, message };
   };
   assert.deepEqual(await diagnose(), { status: (await diagnose()).status, own: 'OK', message: null });
-  replica.setAway(true);
+  stage.setAway(true);
   assert.deepEqual(await follow(texts), { got: ['first'], by: { replica: 0, behind: 0, away: 1 } });
   // Nobody waits for it again so soon.
   assert.deepEqual(await follow(texts), { got: ['first'], by: { replica: 0, behind: 0, away: 0 } });
@@ -164,7 +203,7 @@ test('[STA-18] while the replica is away the primary answers, diagnostics say so
     own: 'DEGRADED',
     message: 'The replica is away. Reads go to the primary.',
   });
-  replica.setAway(false);
+  stage.setAway(false);
   laterMs += 5_000;
   assert.deepEqual(await follow(texts), { got: ['first'], by: fromReplica });
 });
@@ -195,6 +234,31 @@ test('[STA-18] a server that follows nobody, be it the primary or one that was p
   isThere = null;
   await assert.rejects(replica.look(), isRefused);
   await assert.rejects(replica.query(sql`select 1`), isRefused);
+});
+
+test('[STA-20] all statements of a search are of one session, which says itself how far it is', async () => {
+  let isThere = true;
+  const follower = fakeServer(() => true);
+  const asked: string[] = [];
+  const session = fakeServer(() => isThere);
+  const query: Db['query'] = (statement) => {
+    asked.push(statement.text);
+    return session.query(statement);
+  };
+  // Behind its address there is another replica, which may be further behind than the one that was asked first.
+  const transaction: Db['transaction'] = (work) => work({ ...session, query, isTransaction: true });
+  const replica = createReplica({ primary: fakeServer(() => true), db: { ...follower, transaction } });
+  const read = () =>
+    replica.readCurrent(async (from) => {
+      await from.query(sql`select 'terms'`);
+      await from.query(sql`select 'messages'`);
+      return 'answer';
+    }, 0);
+  assert.equal(await read(), 'answer');
+  assert.deepEqual(asked.slice(1), [`select 'terms'`, `select 'messages'`]);
+  isThere = false;
+  assert.equal(await read(), null);
+  assert.equal(asked.length, 4);
 });
 
 test('[STA-18] a replica that cannot be known once, by its password or its time, is asked again', async () => {

@@ -11,8 +11,8 @@ interface ReplicaOptions {
   replayed?: () => Sql;
 }
 
-/** How long a read waits for the replica to catch up: longer would be felt, and the primary answers at once. */
-const patienceMs = 200;
+/** How long a list waits for the replica to catch up: longer would be felt, and the primary answers at once. */
+const listPatienceMs = 200;
 
 /** A replica by streaming replication. Its position is that in the log (LSN). */
 export function createReplica({
@@ -50,7 +50,7 @@ export function createReplica({
 
   const hasReplayed = (position: string): Sql => sql`select ${replayed()} >= ${position}::pg_lsn as "isThere"`;
 
-  async function awaitReplay(position: string): Promise<boolean> {
+  async function awaitReplay(position: string, patienceMs: number): Promise<boolean> {
     const until = clock.elapsed() + patienceMs;
     for (let pauseMs = 1; ; pauseMs *= 2) {
       if (hasIt(await db.query(hasReplayed(position)))) return true;
@@ -61,17 +61,24 @@ export function createReplica({
 
   async function queryCurrent<T extends object>(statement: Sql): Promise<T[] | null> {
     const position = await committed(primary);
-    if (!(await awaitReplay(position))) return null;
+    if (!(await awaitReplay(position, listPatienceMs))) return null;
     // Position and rows of one session: behind one address there may be several replicas.
     const [standing = [], rows = []] = await db.batch([hasReplayed(position), statement]);
     // The caller names the row's type next to its SQL, as with any statement.
     return hasIt(standing) ? (rows as T[]) : null;
   }
 
+  async function readCurrent<T>(work: (from: Reader) => Promise<T>, patienceMs: number): Promise<T | null> {
+    const position = await committed(primary);
+    if (!(await awaitReplay(position, patienceMs))) return null;
+    // A transaction only keeps the session: each of its statements sees what is replayed by then.
+    return db.transaction(async (tx) => (hasIt(await tx.query(hasReplayed(position))) ? await work(tx) : null));
+  }
+
   async function look() {
     const latencyMs = await db.ping();
     const position = await committed(primary);
-    await awaitReplay(position);
+    await awaitReplay(position, listPatienceMs);
     const [row] = await db.query<{ behindBytes: number }>(
       sql`select greatest(0, pg_wal_lsn_diff(${position}::pg_lsn, ${replayed()}))::float8 as "behindBytes"`,
     );
@@ -81,6 +88,7 @@ export function createReplica({
   return {
     query: (statement) => ask(() => db.query(statement)),
     queryCurrent: (statement) => ask(() => queryCurrent(statement)),
+    readCurrent: (work, patienceMs) => ask(() => readCurrent(work, patienceMs)),
     look: () => ask(look),
     close: () => db.close(),
   };

@@ -14,13 +14,18 @@ function startGuard(t: TestContext) {
   t.mock.method(performance, 'now', () => nowMs);
   const guard = createSilenceGuard(() => new Promise((resolve) => probes.push(resolve)));
   t.after(guard.stop);
+  function hold(ms: number): void {
+    nowMs += ms;
+    t.mock.timers.tick(ms);
+  }
   return {
     ...guard,
     probes,
+    /** The loop turns all the while, or is held up. */
     pass(ms: number): void {
-      nowMs += ms;
-      t.mock.timers.tick(ms);
+      for (let passed = 0; passed < ms; passed += 100) hold(100);
     },
+    hold,
     async answer(isAlive: boolean): Promise<void> {
       probes.pop()?.(isAlive);
       await turn();
@@ -63,4 +68,26 @@ test('[STO-9] who waits for long is left in peace while the database answers oth
   assert.equal(await slow, 'at last');
   pass(10_000);
   assert.equal(probes.length, 0, 'nobody waits, nobody is asked');
+});
+
+test('[STO-9] a process that was busy with itself does not take the database for silent', async (t) => {
+  const { watch, probes, pass, hold, answer } = startGuard(t);
+  const late = Promise.withResolvers<string>();
+  const waiting = watch(() => late.promise, 1_500);
+  // Its answer is there after each of these, and has not been read.
+  for (const ms of [5_000, 3_000]) hold(ms);
+  assert.equal(probes.length, 1);
+  hold(5_000);
+  hold(300);
+  await answer(true);
+  late.resolve('read at last');
+  assert.equal(await waiting, 'read at last');
+  const unanswered = assert.rejects(
+    watch(never, 1_500),
+    new DatabaseUnavailable('No connection to the database came in time.'),
+  );
+  pass(500);
+  await answer(true);
+  pass(1_500);
+  await unanswered;
 });

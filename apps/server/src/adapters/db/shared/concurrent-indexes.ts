@@ -2,14 +2,16 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Db } from '../../../core/db.ts';
 import { sql } from '../../../core/sql.ts';
 
-/** The line with which a migration says that its indexes are built while others write, and why. */
+/** The line with which a migration says that its indexes are built or dropped while others write, and why. */
 const saysSo = /^--\s*concurrently:\s+\S/m;
-const oneIndex = /^create\s+(?:unique\s+)?index\s+concurrently\s+if\s+not\s+exists\s+([a-z0-9_]+)\s+on\s/i;
+const made = /^create\s+(?:unique\s+)?index\s+concurrently\s+if\s+not\s+exists\s+([a-z0-9_]+)\s+on\s/i;
+const dropped = /^drop\s+index\s+concurrently\s+if\s+exists\s+([a-z0-9_]+)$/i;
 const lookEveryMs = 200;
 
 interface ConcurrentIndex {
   name: string;
   statement: string;
+  isDropped: boolean;
 }
 
 export const isConcurrent = (text: string): boolean => saysSo.test(text);
@@ -21,18 +23,34 @@ export function concurrentIndexes(text: string): ConcurrentIndex[] | undefined {
     .split(';')
     .map((statement) => statement.trim())
     .filter((statement) => statement !== '');
-  const indexes = statements.map((statement) => ({ name: oneIndex.exec(statement)?.[1] ?? '', statement }));
+  const indexes = statements.map((statement) => {
+    const isDropped = dropped.test(statement);
+    const name = (isDropped ? dropped : made).exec(statement)?.[1] ?? '';
+    return { name, statement, isDropped };
+  });
   return indexes.every(({ name }) => name !== '') ? indexes : undefined;
 }
 
 /** For a database in which nobody else writes: a build of that kind needs a session and a transaction to itself. */
 export const asPlain = (text: string): string => text.replace(/\bindex\s+concurrently\b/gi, 'index');
 
+/** Whatever a killed process or another one has done of it already. */
+export const applyIndex = (db: Db, index: ConcurrentIndex): Promise<void> =>
+  index.isDropped ? dropIndex(db, index) : buildIndex(db, index);
+
+/** Of two processes at once one finds nothing any more. */
+async function dropIndex(db: Db, { name, statement }: ConcurrentIndex): Promise<void> {
+  while ((await stateOf(db, name)) !== undefined)
+    await patiently(db, statement).catch(async (error) => {
+      if ((await stateOf(db, name)) !== undefined) throw error;
+    });
+}
+
 /**
  * Builds an index, or waits for the process that does. Without a lock: whoever waited for one would hold a snapshot, and
  * the build waits for those. What a killed process left unfinished is dropped and built anew.
  */
-export async function buildIndex(db: Db, { name, statement }: ConcurrentIndex): Promise<void> {
+async function buildIndex(db: Db, { name, statement }: ConcurrentIndex): Promise<void> {
   for (;;) {
     const state = await stateOf(db, name);
     if (state === 'valid') return;

@@ -209,6 +209,16 @@ export function dbContract(name: string, open: () => Promise<Db & { close(): Pro
     assert.deepEqual(await db.batch([lock]), [[]]);
   });
 
+  test(`[STO-13] ${name}: a batch that comes again gives all of its rows, also after a column was added`, async () => {
+    await db.script('create table shapes (id integer); insert into shapes values (7)');
+    const ask = () => db.batch([sql`select * from shapes`, sql`select name, id from parents where id = 'b1'`]);
+    const parent = [{ name: 'b1', id: 'b1' }];
+    for (let round = 0; round < 4; round++) assert.deepEqual(await ask(), [[{ id: 7 }], parent]);
+    await db.script("alter table shapes add column size text default 'small'");
+    for (let round = 0; round < 4; round++) assert.deepEqual(await ask(), [[{ id: 7, size: 'small' }], parent]);
+    await db.script('drop table shapes');
+  });
+
   test(`[STO-13] ${name}: a batch of which one statement fails leaves nothing, whichever it is and however often`, async () => {
     const good = sql`insert into parents values ('f1', 'f1')`;
     const bad = sql`insert into parents values ('f2', 'first')`;

@@ -54,7 +54,7 @@ for (const [name, where] of [
       assert.deepEqual(await db.query(sql`select to_regclass('half') as half`), [{ half: null }]);
     });
 
-    test(`[RUN-31] ${name}: a migration that says so builds its indexes beside writers, whoever died in one`, async (t) => {
+    test(`[RUN-31] ${name}: a migration that says so builds and drops its indexes beside writers, whoever died in one`, async (t) => {
       const folder = migrationFolder(first);
       const { db, close } = await openTestDatabase({ migrations: folder, url: where });
       t.after(close);
@@ -77,6 +77,19 @@ for (const [name, where] of [
         built.map((row) => row['name']),
         ['rooms_id_again', 'rooms_pkey', 'rooms_upper'],
       );
+      // One is as a killed process leaves it, the other is not there.
+      if (name === 'postgres')
+        await db.script(`update pg_index set indisvalid = false where indexrelid = 'rooms_id_again'::regclass`);
+      const drops = ['rooms_id_again', 'rooms_upper', 'rooms_never'];
+      const dropping = drops.map((index) => `drop index concurrently if exists ${index};`);
+      writeFileSync(join(folder, '0003_less.sql'), ['-- concurrently: rooms are many', ...dropping].join('\n'));
+      const dropped = await Promise.all([migrate(db, folder), migrate(db, folder)]);
+      assert.deepEqual(
+        dropped.flatMap(({ applied }) => applied),
+        ['0003_less'],
+      );
+      const left = await db.query(sql`select from pg_index i where i.indrelid = 'rooms'::regclass`);
+      assert.equal(left.length, 1);
       const mixed = migrationFolder({
         ...first,
         '0002_mixed.sql': '-- concurrently: no\nalter table rooms add x int;',

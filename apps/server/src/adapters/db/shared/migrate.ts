@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Db, isDuplicate, type Queryable, type Tx } from '../../../core/db.ts';
 import { type Sql, sql } from '../../../core/sql.ts';
 import { StartRefused } from '../../../core/start-refused.ts';
-import { asPlain, buildIndex, concurrentIndexes, isConcurrent } from './concurrent-indexes.ts';
+import { applyIndex, asPlain, concurrentIndexes, isConcurrent } from './concurrent-indexes.ts';
 
 /** The database and the migration files do not fit together. */
 export class MigrationRefused extends StartRefused {
@@ -72,7 +72,7 @@ export const refuseNewer = (done: readonly DoneMigration[], folder: string): voi
 interface Surroundings {
   /** What each migration takes before the lock of migrations. */
   wait: string;
-  /** Others write meanwhile: indexes that say so are built beside them. */
+  /** Others write meanwhile: indexes that say so are built or dropped beside them. */
   isInUse: boolean;
 }
 
@@ -118,7 +118,7 @@ function readMigration(folder: string, file: string): Migration {
   const text = readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n');
   if (isConcurrent(text) && !concurrentIndexes(text))
     throw new MigrationRefused(
-      `The migration ${file} may only have statements "create index concurrently if not exists": it is not one transaction.`,
+      `The migration ${file} may only have statements "create index concurrently if not exists" and "drop index concurrently if exists": it is not one transaction.`,
     );
   return { version: Number(version), name, text, checksum: createHash('sha256').update(text).digest('hex') };
 }
@@ -135,9 +135,9 @@ const createTable = `
 const recordOf = ({ version, name, checksum }: Migration): string =>
   `insert into schema_migrations (version, name, checksum) values (${version}, '${name}', '${checksum}');`;
 
-/** Index by index, and noted when all are there. */
+/** Index by index, and noted when all are as it says. */
 async function applyBeside(db: Db, migration: Migration): Promise<boolean> {
-  for (const index of concurrentIndexes(migration.text) ?? []) await buildIndex(db, index);
+  for (const index of concurrentIndexes(migration.text) ?? []) await applyIndex(db, index);
   return apply(db, { ...migration, text: '' }, '');
 }
 

@@ -1,6 +1,6 @@
 import type { ChatMemberRole, Conversation, ConversationStatus, ConversationType } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
-import type { Queryable, Tx } from '../../../core/db.ts';
+import type { Queryable, Reader, Tx } from '../../../core/db.ts';
 import { empty, few, json, Lock, raw, type Sql, sql } from '../../../core/sql.ts';
 import { hasBlocks, isSilenced, unreadOfBlocked } from '../blocks/block-store.ts';
 import type { Reference } from '../references.ts';
@@ -144,7 +144,7 @@ export interface ConversationPage {
 
 /** Newest first. */
 export async function listConversations(
-  db: Queryable,
+  db: Reader,
   scope: ProjectScope,
   { retentionDefault, userId, listed, name, type, after, limit }: ConversationPage,
 ): Promise<Conversation[]> {
@@ -168,7 +168,7 @@ const manyMemberships = 5_000;
  * made once for everybody would sort all conversations of a user who is in very many, or walk a whole project for one
  * who is in few.
  */
-async function sourceOf(db: Queryable, userId: string): Promise<Sql> {
+async function sourceOf(db: Reader, userId: string): Promise<Sql> {
   return (await isInMany(db, userId))
     ? sql`conversations c cross join lateral (
         select * from conversation_members where conversation_id = c.id and user_id = ${userId} limit 1) m`
@@ -177,7 +177,7 @@ async function sourceOf(db: Queryable, userId: string): Promise<Sql> {
 }
 
 /** Whether to walk from the conversations to the user, not from the user to theirs: of all projects that know the id. */
-export async function isInMany(db: Queryable, userId: string): Promise<boolean> {
+export async function isInMany(db: Reader, userId: string): Promise<boolean> {
   const [memberships] = await db.query<{ count: number }>(sql`
     select count(*) from (select from conversation_members where user_id = ${userId} and active
       limit ${manyMemberships}) memberships`);

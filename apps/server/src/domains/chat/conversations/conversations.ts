@@ -10,7 +10,7 @@ import {
 import type { ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts';
-import { type Db, isDuplicate, type Tx } from '../../../core/db.ts';
+import { type Db, isDuplicate, type Reader, type Tx } from '../../../core/db.ts';
 import { type Answer, page, recorded } from '../../../core/handlers.ts';
 import type { Ids } from '../../../core/ids.ts';
 import { ownerOf, type Quotas } from '../../../core/quotas.ts';
@@ -162,11 +162,12 @@ export function createConversations(deps: ConversationDeps) {
       limit?: number;
       cursor?: string | undefined;
     },
+    from: Reader = db,
   ): Promise<Answer<Conversation[]>> {
     const { limit = pageSizeDefault, cursor, ...filter } = options;
     const list = `conversations/${scope.projectId}/${scope.environment}/${filter.userId ?? ''}`;
     const after = cursor === undefined ? null : (cursors.read(list, cursor) as [string, string]);
-    const rows = await listConversations(db, scope, { ...filter, retentionDefault, after, limit: limit + 1 });
+    const rows = await listConversations(from, scope, { ...filter, retentionDefault, after, limit: limit + 1 });
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(list, [last.createdAt, last.uuid]));
     return page(items, nextCursor);
   }

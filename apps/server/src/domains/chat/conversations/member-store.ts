@@ -1,5 +1,5 @@
 import type { ChatMemberRole, ConversationMember } from '@parley/contract';
-import type { Queryable, Tx } from '../../../core/db.ts';
+import type { Queryable, Reader, Tx } from '../../../core/db.ts';
 import { empty, json, sql } from '../../../core/sql.ts';
 
 const columns = sql`user_id as "userId", role, metadata, active, joined_at as "joinedAt", removed_at as "removedAt",
@@ -82,7 +82,7 @@ export async function deactivateMember(
 
 /** Active members, newest first. */
 export async function listMembers(
-  db: Queryable,
+  db: Reader,
   conversationId: string,
   after: readonly [joinedAt: string, userId: string] | null,
   limit: number,

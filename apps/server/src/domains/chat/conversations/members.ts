@@ -11,7 +11,7 @@ import {
 import type { ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts';
-import type { Db, Tx } from '../../../core/db.ts';
+import type { Db, Reader, Tx } from '../../../core/db.ts';
 import { Answer, page } from '../../../core/handlers.ts';
 import { metadataJson } from '../../../core/safe-json.ts';
 import type { Emit } from '../../../core/unit-of-work.ts';
@@ -201,10 +201,11 @@ export function createMembers({ db, entries, hub, clock, cursors, limits, admiss
     { limit = pageSizeDefault, cursor }: { limit?: number; cursor?: string },
     /** Who is out of touch with the other: what they have read is not told. */
     alone: string | null = null,
+    from: Reader = db,
   ): Promise<Answer<ConversationMember[]>> {
     const list = `conversation-members/${id}`;
     const after = cursor === undefined ? null : (cursors.read(list, cursor) as [string, string]);
-    const rows = await listMembers(db, id, after, limit + 1);
+    const rows = await listMembers(from, id, after, limit + 1);
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(list, [last.joinedAt, last.userId]));
     const unread = { lastReadMessageId: null, lastReadAt: null };
     const shown = items.map((one) => (alone === null || one.userId === alone ? one : { ...one, ...unread }));

@@ -92,7 +92,7 @@ export function createDashboard(deps: DashboardDeps) {
       scope: ProjectScope,
       { userId = '', ...query }: PageQuery & Pick<ConversationPage, 'name' | 'type'> & { userId?: string },
     ): Promise<Answer<Conversation[]>> =>
-      conversations.listPage(scope, { ...query, userId: userId || null, listed: null }),
+      conversations.listPage(scope, { ...query, userId: userId || null, listed: null }, replicated.current),
 
     async conversation(scope: ProjectScope, reference: string): Promise<ConversationOverview> {
       const { id } = await entry(scope, reference);
@@ -105,7 +105,7 @@ export function createDashboard(deps: DashboardDeps) {
     },
 
     members: async (scope: ProjectScope, reference: string, query: PageQuery): Promise<Answer<ConversationMember[]>> =>
-      members.listPage(await entry(scope, reference), query),
+      members.listPage(await entry(scope, reference), query, null, replicated.current),
 
     async messages(
       scope: ProjectScope,

@@ -1,6 +1,6 @@
 import type { ChatUserMetadata } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
-import type { Queryable } from '../../../core/db.ts';
+import type { Reader } from '../../../core/db.ts';
 import { type Sql, sql } from '../../../core/sql.ts';
 
 type Which = { by: 'id'; userId: string } | { by: 'page'; after: string; limit: number };
@@ -10,7 +10,7 @@ const sessionsMax = 20;
 
 /** One by id, known or not; or those with a record or a session, by their ids. */
 export async function listUserMetadata(
-  db: Queryable,
+  db: Reader,
   { projectId, environment }: ProjectScope,
   which: Which,
 ): Promise<ChatUserMetadata[]> {

@@ -4,6 +4,7 @@ import { type Clock, iso } from '../../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts';
 import type { Db } from '../../../core/db.ts';
 import { type Answer, page } from '../../../core/handlers.ts';
+import type { ReplicatedReads } from '../../../core/replicated-reads.ts';
 import type { ConnectionLog } from '../live/connections.ts';
 import { everywhere, findSanctions } from '../moderation/sanction-store.ts';
 import { findSharing } from '../users/user-store.ts';
@@ -12,13 +13,14 @@ import type { PageOf } from './user-pages.ts';
 
 interface UserPagesDeps {
   db: Db;
+  replicated: ReplicatedReads;
   clock: Clock;
   cursors: Cursors;
   connections: Pick<ConnectionLog, 'flush'>;
 }
 
 /** Users as the dashboard sees them (ADR 0222): that there is a record, not what it says. */
-export function createUserPages({ db, clock, cursors, connections }: UserPagesDeps) {
+export function createUserPages({ db, replicated, clock, cursors, connections }: UserPagesDeps) {
   /** Undefined for an id that nothing here knows. */
   async function find(scope: ProjectScope, userId: string): Promise<ChatUserOverview | undefined> {
     // Connections are written a moment late: who is shown as connected must be.
@@ -44,7 +46,7 @@ export function createUserPages({ db, clock, cursors, connections }: UserPagesDe
     await connections.flush();
     const list = `chat-user-metadata/${scope.projectId}/${scope.environment}`;
     const after = cursor === undefined ? '' : String(cursors.read(list, cursor)[0]);
-    const rows = await listUserMetadata(db, scope, { by: 'page', after, limit: limit + 1 });
+    const rows = await listUserMetadata(replicated.current, scope, { by: 'page', after, limit: limit + 1 });
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(list, [last.userId]));
     return page(items, nextCursor);
   }

@@ -9,26 +9,52 @@ interface News {
   draft: MessageDraft | null;
 }
 interface Told extends News {
-  key: string;
   userId: string;
   conversationId: string;
 }
 
+/** A user with sockets in this process. As small as can be: most are idle. */
+interface Owner {
+  readonly connections: ChatConnection[];
+  /** Null until the bus has answered. */
+  stop: Unsubscribe | null;
+}
+
 export type Devices = ReturnType<typeof createDevices>;
 
-const topic = 'drafts';
-const keyOf = ({ projectId, environment }: ProjectScope, userId: string): string =>
-  `${projectId}/${environment}/${userId}`;
+const topicOf = ({ projectId, environment }: ProjectScope, userId: string): string =>
+  `drafts/${projectId}/${environment}/${userId}`;
 
-/** The open sockets of each user, wherever they are: what is a user's own reaches all of their devices. */
+/**
+ * The open sockets of each user, wherever they are: what is a user's own reaches all of their devices. Each user has a
+ * topic, which a process hears while a device of theirs is connected to it (ADR 0249).
+ */
 export function createDevices({ bus, log }: { bus: Bus; log: Log }) {
-  const connections = new Map<string, Set<ChatConnection>>();
-  let stopListening: Unsubscribe = () => {};
+  /** By topic. */
+  const owners = new Map<string, Owner>();
 
-  const ownKey = ({ session }: ChatConnection): string => keyOf(session, session.caller.userId);
+  const ownTopic = ({ session }: ChatConnection): string => topicOf(session, session.caller.userId);
 
-  function receive({ key, userId, conversationId, draft }: Told): void {
-    for (const connection of connections.get(key) ?? []) {
+  function enter(topic: string): Owner {
+    const owner: Owner = { connections: [], stop: null };
+    owners.set(topic, owner);
+    void listen(owner, topic);
+    return owner;
+  }
+
+  async function listen(owner: Owner, topic: string): Promise<void> {
+    try {
+      // Only our own processes publish here.
+      owner.stop = await bus.subscribe(topic, (message) => receive(owner.connections, message as Told));
+      if (owner.connections.length === 0) owner.stop();
+    } catch (error) {
+      log.warn({ error }, 'drafts of other processes are not heard');
+    }
+  }
+
+  function receive(connections: readonly ChatConnection[], { userId, conversationId, draft }: Told): void {
+    // One that is too slow is closed meanwhile.
+    for (const connection of [...connections]) {
       const { caller } = connection.session;
       if (!isListed(caller, conversationId) || !caller.scopes.includes('chat:read')) continue;
       connection.send('draft.updated', { conversationId, userId, draft });
@@ -37,32 +63,28 @@ export function createDevices({ bus, log }: { bus: Bus; log: Log }) {
 
   return {
     opened(connection: ChatConnection): void {
-      const key = ownKey(connection);
-      const own = connections.get(key) ?? new Set();
-      connections.set(key, own.add(connection));
+      const topic = ownTopic(connection);
+      (owners.get(topic) ?? enter(topic)).connections.push(connection);
     },
     closed(connection: ChatConnection): void {
-      const key = ownKey(connection);
-      const own = connections.get(key);
-      own?.delete(connection);
-      if (own?.size === 0) connections.delete(key);
+      const topic = ownTopic(connection);
+      const owner = owners.get(topic);
+      const at = owner?.connections.indexOf(connection) ?? -1;
+      if (!owner || at < 0) return;
+      owner.connections.splice(at, 1);
+      if (owner.connections.length > 0) return;
+      owners.delete(topic);
+      owner.stop?.();
     },
     /** Those of this process. */
     each(scope: ProjectScope, userId: string, tell: (connection: ChatConnection) => void): void {
-      for (const connection of connections.get(keyOf(scope, userId)) ?? []) tell(connection);
+      for (const connection of [...(owners.get(topicOf(scope, userId))?.connections ?? [])]) tell(connection);
     },
     tell(scope: ProjectScope, userId: string, conversationId: string, news: News): void {
-      bus.publish(topic, { key: keyOf(scope, userId), userId, conversationId, ...news } satisfies Told);
+      bus.publish(topicOf(scope, userId), { userId, conversationId, ...news } satisfies Told);
     },
-    async start(): Promise<void> {
-      // Only our own processes publish here.
-      stopListening = await bus
-        .subscribe(topic, (message) => receive(message as Told))
-        .catch((error) => {
-          log.warn({ error }, 'drafts of other processes are not heard');
-          return () => {};
-        });
+    stop(): void {
+      for (const { stop } of owners.values()) stop?.();
     },
-    stop: (): void => stopListening(),
   };
 }

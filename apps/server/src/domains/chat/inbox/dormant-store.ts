@@ -72,10 +72,10 @@ export async function forgetWoken(tx: Tx, scope: ProjectScope, userId: string): 
 }
 
 /** Takes the entries of an erased conversation; gives how many. */
-export async function forgetDormantIn(db: Db, conversationId: string): Promise<number> {
+export async function forgetDormantIn(db: Db, conversationId: string, limit: number): Promise<number> {
   const rows = await db.query<ProjectScope & { userId: string }>(sql`
     select project_id as "projectId", environment, user_id as "userId" from dormant_entries
-    where conversation_id = ${conversationId}`);
+    where conversation_id = ${conversationId} limit ${limit}`);
   for (const { userId, ...scope } of rows)
     await db.transaction(async (tx) => {
       // Not `lockSums`: who was erased meanwhile gets no row anew.

@@ -1,6 +1,7 @@
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Db, Queryable, Tx } from '../../../core/db.ts';
-import { sql } from '../../../core/sql.ts';
+import { hasFirst } from '../../../core/due-store.ts';
+import { type Sql, sql } from '../../../core/sql.ts';
 import { fairly } from '../upkeep/fair-store.ts';
 import type { ClaimRange } from '../upkeep/kicked.ts';
 
@@ -12,6 +13,9 @@ export interface ClaimedLink extends ProjectScope {
   url: string;
   tries: number;
 }
+
+/** True while `claimLinks` finds any. */
+export const isLinkDue = (now: string): Sql => hasFirst(sql`from link_previews where due_at <= ${now}`, 'due_at');
 
 export async function claimLinks(db: Db, { now, until, limit }: ClaimRange): Promise<ClaimedLink[]> {
   const next = fairly(

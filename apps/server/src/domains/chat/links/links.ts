@@ -14,7 +14,7 @@ import type { Environments } from '../moderation/environments.ts';
 import type { ChatStanding } from '../moderation/standing.ts';
 import { createKicked } from '../upkeep/kicked.ts';
 import { linkIn } from './link-in.ts';
-import { type ClaimedLink, claimLinks, deleteLost, endLink } from './link-store.ts';
+import { type ClaimedLink, claimLinks, deleteLost, endLink, isLinkDue } from './link-store.ts';
 import { previewIn, textOf } from './open-graph.ts';
 
 /** What chat asks of webhooks: a page, from an address that they may reach. */
@@ -73,6 +73,7 @@ export function createLinks(deps: LinkDeps) {
       claimMs,
       batchMax,
       claim: (range) => claimLinks(db, range),
+      isAnyDue: isLinkDue,
       attempt: (due) => Promise.all(due.map(attempt)),
     }),
     /** The link of a text that wants a preview. Texts without one ask nothing. */

@@ -4,7 +4,7 @@ import type { Log } from '../../../core/log.ts';
 import { readChanges } from '../messages/history-store.ts';
 import { type ChangeEntry, entriesOfJson } from './change.ts';
 import { type Channel, recentMax } from './channel.ts';
-import { findHeads } from './channel-store.ts';
+import { findNews } from './channel-store.ts';
 import type { Channels } from './channels.ts';
 
 export interface CatchUpDeps {
@@ -90,9 +90,9 @@ export function createCatchUp({ db, clock, log, channels }: CatchUpDeps) {
     },
     /** Looks into the store for changes that no message announced. */
     async catchUp(): Promise<void> {
-      const uuids = channels.all().map(({ uuid }) => uuid);
-      if (uuids.length === 0) return;
-      for (const { uuid, lastChange, isSilent } of await findHeads(db, uuids)) {
+      const known = channels.all();
+      if (known.length === 0) return;
+      for (const { uuid, lastChange, isSilent } of await findNews(db, known)) {
         const channel = channels.find(uuid);
         channel?.setSilent(isSilent);
         if (channel && channel.head < lastChange) await fill(channel);

@@ -32,14 +32,33 @@ export async function findChannel(db: Queryable, uuid: string): Promise<ChannelR
   return row;
 }
 
-/** The last change of each conversation; those that are gone are missing. */
-export async function findHeads(
+/** A conversation as a process knows it. */
+interface KnownHead {
+  uuid: string;
+  head: number;
+  isSilent: boolean;
+}
+
+/**
+ * Of these conversations those that have a later change than is known, or are silent where that is not known; those that
+ * are gone are missing. One by one, so that no plan reads the whole table (ADR 18).
+ */
+export async function findNews(
   db: Queryable,
-  uuids: readonly string[],
+  known: readonly KnownHead[],
 ): Promise<{ uuid: string; lastChange: number; isSilent: boolean }[]> {
+  const [uuids, heads, silences] = [
+    known.map(({ uuid }) => uuid),
+    known.map(({ head }) => head),
+    known.map(({ isSilent }) => isSilent),
+  ];
   return db.query(sql`
-    select c.id as uuid, c.last_change as "lastChange", ${isSilenced} as "isSilent"
-    from conversations c where c.id = any(${uuids}::uuid[])`);
+    select n.uuid, n."lastChange", n."isSilent"
+    from unnest(${uuids}::uuid[], ${heads}::bigint[], ${silences}::boolean[]) as k (uuid, head, "isSilent")
+    cross join lateral (
+      select c.id as uuid, c.last_change as "lastChange", ${isSilenced} as "isSilent"
+      from conversations c where c.id = k.uuid limit 1) n
+    where n."lastChange" > k.head or n."isSilent" <> k."isSilent"`);
 }
 
 interface MemberViewRow {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChangeEntry } from './change.ts';
-import { createChannel, recentLengthMax } from './channel.ts';
+import { createChannel, recentBytesMax } from './channel.ts';
 
 const conversationId = 'conv_1';
 
@@ -36,22 +36,25 @@ test('[READ-1] a message whose read mark arrives before it is not unread', () =>
   assert.equal(channel.member('alice')?.unread, 1);
 });
 
-test('[CHATWS-16] what a conversation keeps in memory is bounded by its length too, and told by `tail`', () => {
+test('[CHATWS-16] what a conversation keeps in memory is bounded by its bytes too, and told by `tail`', () => {
   const start = { conversationId, uuid: 'u', epoch: 'e', name: 'n', status: 'ACTIVE', isSilent: false } as const;
   const channel = createChannel({ ...start, lastChange: 0, lastSeq: 0, lastPosition: 0 });
   const kept = () =>
-    channel.after(channel.tail).reduce((sum, { body, message: text = '' }) => sum + body.length + text.length, 0);
+    channel
+      .after(channel.tail)
+      .reduce((sum, { body, message: text = '' }) => sum + Buffer.byteLength(body) + Buffer.byteLength(text), 0);
   const long = (change: number) => ({
     ...message(change, 'bob'),
     messageId: `m${change}`,
-    message: 'x'.repeat(65_000),
+    // Three bytes each.
+    message: '語'.repeat(21_000),
   });
   for (let change = 1; change <= 400; change++) {
     channel.take(long(change), 0);
-    assert.ok(kept() <= 2 * recentLengthMax);
+    if (change % 20 === 0) assert.ok(kept() <= 2 * recentBytesMax);
   }
   channel.forget(0);
-  assert.ok(kept() <= recentLengthMax && kept() > recentLengthMax - 70_000);
+  assert.ok(kept() <= recentBytesMax && kept() > recentBytesMax - 70_000);
   assert.equal(channel.head, 400);
   assert.equal(channel.after(channel.tail)[0]?.change, channel.tail + 1);
   // What was deleted takes no room any longer.

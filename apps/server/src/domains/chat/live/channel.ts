@@ -1,5 +1,5 @@
 import type { ChatMemberRole, ConversationStatus } from '@parley/contract';
-import type { SocketFrame } from '../../../core/socket.ts';
+import type { Outlet, SocketFrame } from '../../../core/socket.ts';
 import { type ChangeEntry, liveFrame } from './change.ts';
 import type { ChannelRow } from './channel-store.ts';
 
@@ -7,7 +7,8 @@ import type { ChannelRow } from './channel-store.ts';
 export interface Listener {
   readonly userId: string;
   readonly connectionId: string;
-  receive(frame: SocketFrame): void;
+  /** Where its frames go. Read for each of them: it may be another one from now on. */
+  readonly outlet: Outlet;
   /** The subscription is over without having been asked for. */
   cut(reason: 'REMOVED' | 'DELETED'): void;
 }
@@ -25,10 +26,11 @@ export interface MemberView {
 /** How far back a gap is answered from memory. */
 export const recentMax = 1_000;
 export const recentMs = 10 * 60_000;
-/** In characters: a thousand long messages would take 64 MB of every process that has the conversation open. */
-export const recentLengthMax = 4 * 1024 * 1024;
+/** A thousand long messages would take 64 MB of every process that has the conversation open. */
+export const recentBytesMax = 4 * 1024 * 1024;
 
-const lengthOf = ({ body, message }: ChangeEntry): number => body.length + (message?.length ?? 0);
+const bytesIn = (text: string | undefined): number => (text === undefined ? 0 : Buffer.byteLength(text));
+const bytesOf = ({ body, message }: ChangeEntry): number => bytesIn(body) + bytesIn(message);
 
 /**
  * One conversation in this process: who listens, the last changes in order, and what is known of its members. Changes
@@ -57,6 +59,7 @@ export interface Channel {
   /** Emits what has no change number to all but one connection. */
   broadcast(frame: SocketFrame, except?: string, by?: string): void;
   /** While it is silent, what is not stored stays with who does it. */
+  readonly isSilent: boolean;
   setSilent(isSilent: boolean): void;
   /** To all but the devices of this user. */
   tellOthers(frame: SocketFrame, of: string): void;
@@ -72,14 +75,14 @@ export interface Channel {
   forget(now: number): void;
 }
 
-const lengthOfAll = (entries: readonly ChangeEntry[]): number =>
-  entries.reduce((total, entry) => total + lengthOf(entry), 0);
+const bytesOfAll = (entries: readonly ChangeEntry[]): number =>
+  entries.reduce((total, entry) => total + bytesOf(entry), 0);
 
 export function createChannel(start: ChannelRow): Channel {
   const { conversationId, uuid, epoch } = start;
   let [head, tail, lastSeq, lastPosition] = [start.lastChange, start.lastChange, start.lastSeq, start.lastPosition];
   let recent: ChangeEntry[] = [];
-  let length = 0;
+  let bytes = 0;
   const ahead = new Map<number, ChangeEntry>();
   const listeners = new Set<Listener>();
   const members = new Map<string, MemberView>();
@@ -88,9 +91,14 @@ export function createChannel(start: ChannelRow): Channel {
   let { isSilent } = start;
 
   function broadcast(frame: SocketFrame, except?: string, by?: string): void {
-    for (const listener of listeners) {
-      if (isSilent && by !== undefined && listener.userId !== by) continue;
-      if (listener.connectionId !== except) listener.receive(frame);
+    const only = isSilent ? by : undefined;
+    // Of each of thousands as little as possible is looked at: most of it is in no cache.
+    if (only === undefined && except === undefined) {
+      for (const { outlet } of listeners) outlet.write(frame);
+      return;
+    }
+    for (const { userId, connectionId, outlet } of listeners) {
+      if ((only === undefined || userId === only) && connectionId !== except) outlet.write(frame);
     }
   }
 
@@ -99,9 +107,9 @@ export function createChannel(start: ChannelRow): Channel {
     // A new message has no older change that shows it.
     if (entry.type !== 'message') renew(entry);
     recent.push(entry);
-    length += lengthOf(entry);
+    bytes += bytesOf(entry);
     // At twice the bound, so that it is not copied with every change.
-    if (recent.length > 2 * recentMax || length > 2 * recentLengthMax) keepFrom(surplus());
+    if (recent.length > 2 * recentMax || bytes > 2 * recentBytesMax) keepFrom(surplus());
     if (entry.type === 'message') {
       lastSeq = Math.max(lastSeq, entry.seq ?? 0);
       lastPosition = entry.change;
@@ -122,7 +130,7 @@ export function createChannel(start: ChannelRow): Channel {
     if (messageId === undefined || message === undefined) return;
     for (const older of recent) {
       if (older.messageId !== messageId) continue;
-      length += message.length - (older.message?.length ?? 0);
+      bytes += bytesIn(message) - bytesIn(older.message);
       older.message = message;
     }
   }
@@ -130,15 +138,15 @@ export function createChannel(start: ChannelRow): Channel {
   /** How many of the oldest are too many, or too long together. */
   function surplus(): number {
     let dropped = Math.max(0, recent.length - recentMax);
-    for (let kept = lengthOfAll(recent.slice(dropped)); kept > recentLengthMax; dropped++)
-      kept -= lengthOfAll(recent.slice(dropped, dropped + 1));
+    for (let kept = bytesOfAll(recent.slice(dropped)); kept > recentBytesMax; dropped++)
+      kept -= bytesOfAll(recent.slice(dropped, dropped + 1));
     return dropped;
   }
 
   function keepFrom(place: number): void {
     tail = recent[place - 1]?.change ?? tail;
     recent = recent.slice(place);
-    length = lengthOfAll(recent);
+    bytes = bytesOfAll(recent);
   }
 
   function cut(matches: (listener: Listener) => boolean, reason: 'REMOVED' | 'DELETED'): void {
@@ -214,7 +222,7 @@ export function createChannel(start: ChannelRow): Channel {
     },
     prepend(entries, from) {
       recent = [...entries, ...recent];
-      length += lengthOfAll(entries);
+      bytes += bytesOfAll(entries);
       tail = from;
     },
     after,
@@ -230,7 +238,10 @@ export function createChannel(start: ChannelRow): Channel {
     },
     setMember: (userId, view) => void members.set(userId, view),
     tellOthers(frame, of) {
-      for (const listener of listeners) if (listener.userId !== of) listener.receive(frame);
+      for (const listener of listeners) if (listener.userId !== of) listener.outlet.write(frame);
+    },
+    get isSilent() {
+      return isSilent;
     },
     setSilent(silent) {
       isSilent = silent;

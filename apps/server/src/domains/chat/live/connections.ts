@@ -40,11 +40,19 @@ const keepMs = 30 * 24 * 60 * 60 * 1000;
 /** Chat sockets as rows, written a second late and many at once: a storm of reconnects is not a storm of writes. */
 export function createConnectionLog({ db, expiringSets, clock, ids, changes }: ConnectionDeps) {
   const processId = ids.newUuid();
-  let changed = new Map<string, ConnectionRow>();
+  let changed = new Map<string, ConnectionRow | (() => ConnectionFacts)>();
 
-  function note(facts: ConnectionFacts, closeCode: number | null = null): void {
+  const note = (facts: ConnectionFacts, closeCode: number | null = null): void =>
+    void changed.set(facts.id, rowOf(facts, closeCode));
+
+  /** Of one that goes on: what is written is how it is by then. */
+  function noteUse(id: string, facts: () => ConnectionFacts): void {
+    if (!changed.has(id)) changed.set(id, facts);
+  }
+
+  function rowOf(facts: ConnectionFacts, closeCode: number | null): ConnectionRow {
     const { id, projectId, environment, userId, userAgent, subscriptions, messagesSent } = facts;
-    changed.set(id, {
+    return {
       id,
       projectId,
       environment,
@@ -57,7 +65,7 @@ export function createConnectionLog({ db, expiringSets, clock, ids, changes }: C
       connectedAt: iso(facts.connectedAt),
       disconnectedAt: closeCode === null ? null : iso(clock.now()),
       closeCode,
-    });
+    };
   }
 
   let flushing: Promise<void> = Promise.resolve();
@@ -69,28 +77,32 @@ export function createConnectionLog({ db, expiringSets, clock, ids, changes }: C
   }
 
   async function write(): Promise<void> {
-    const rows = changed;
+    const noted = changed;
     changed = new Map();
+    const rows = [...noted.values()].map((one) => (typeof one === 'function' ? rowOf(one(), null) : one));
     try {
-      await upsertConnections(db, [...rows.values()]);
+      await upsertConnections(db, rows);
     } catch (error) {
-      for (const [id, row] of rows) if (!changed.has(id)) changed.set(id, row);
+      for (const [id, one] of noted) if (!changed.has(id)) changed.set(id, one);
       throw error;
     }
-    for (const row of rows.values()) changes.note('chat', row);
+    for (const row of rows) changes.note('chat', row);
   }
 
   const markAlive = async (): Promise<void> =>
     void (await expiringSets.touch('chat-processes', processId, processTtlMs));
 
   /** Rows of processes that were killed; a process that is alive has said so within the last half minute. */
-  async function sweep(turn: Turn): Promise<void> {
+  async function closeStranded(): Promise<void> {
     await markAlive();
     const live = (await expiringSets.members('chat-processes')).map(({ member }) => member);
     await closeStrandedConnections(db, live, iso(clock.now()));
-    const before = iso(clock.now() - keepMs);
-    await deleteInBatches({ turn }, (limit) => deleteOldConnections(db, before, limit));
   }
 
-  return { note, flush, markAlive, sweep };
+  function deleteOld(turn: Turn): Promise<number> {
+    const before = iso(clock.now() - keepMs);
+    return deleteInBatches({ turn }, (limit) => deleteOldConnections(db, before, limit));
+  }
+
+  return { note, noteUse, flush, markAlive, closeStranded, deleteOld };
 }

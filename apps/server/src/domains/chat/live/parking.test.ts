@@ -8,7 +8,7 @@ import type { Bus } from '../../../core/ports.ts';
 import type { Channel, Listener } from './channel.ts';
 import { createChannels } from './channels.ts';
 
-const listener: Listener = { userId: 'alice', connectionId: 'c', receive: () => {}, cut: () => {} };
+const listener: Listener = { userId: 'alice', connectionId: 'c', outlet: { write: () => {} }, cut: () => {} };
 
 /** Channels of a process of its own, and what it hears. */
 async function openChannels() {

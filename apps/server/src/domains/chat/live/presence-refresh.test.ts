@@ -13,7 +13,7 @@ import type { Client, Subscription } from './subscriptions.ts';
 /** What the refresh reads of a client and of a subscription. */
 function sit(conversationId: string, at: number): [Client, Subscription] {
   const client = { connection: { id: `c${at}`, lastSeenAt: 0 }, status: 'ONLINE' };
-  const subscription = { channel: { conversationId }, userId: `u${at}`, since: 0 };
+  const subscription = { channel: { conversationId }, userId: `u${at}`, since: 0, stored: { seen: null } };
   return [client as Client, subscription as Subscription];
 }
 
@@ -42,8 +42,10 @@ test('[STA-10] all conversations of a turn are refreshed by one command, with al
 
 /** Presence on sets that count what they are asked. */
 function openPresence() {
-  const sets = createMemoryExpiringSets(createFakeClock());
+  const clock = createFakeClock();
+  const sets = createMemoryExpiringSets(clock);
   const asked: string[] = [];
+  let gap = (): void => {};
   const said: unknown[] = [];
   const counted = Object.fromEntries(
     Object.entries(sets).map(([name, call]) => [
@@ -59,11 +61,18 @@ function openPresence() {
   };
   const presence = createPresence({
     expiringSets: counted,
+    bus: {
+      onGap(listener) {
+        gap = listener;
+        return () => {};
+      },
+    },
+    clock,
     cursors: createCursors(createKeyring('a key of this test')),
     hub: hub as unknown as Hub,
     limits: readLimits({}).limits,
   });
-  return { presence, asked, said };
+  return { presence, clock, gap: () => gap(), asked, said };
 }
 
 const placeIn = (conversationId: string, at: number, status: Place['status'] = 'ONLINE'): Place => ({
@@ -73,6 +82,47 @@ const placeIn = (conversationId: string, at: number, status: Place['status'] = '
   status,
   since: 0,
   lastSeenAt: 0,
+  stored: { seen: null },
+});
+
+test('[PRES-7] a refresh writes of a present connection only what has changed since it was written, or was perhaps lost', async () => {
+  const { presence, clock, gap, asked, said } = openPresence();
+  const places = [placeIn('conv', 1), placeIn('conv', 2)].map((place) => ({ ...place, lastSeenAt: clock.now() }));
+  const [one, other] = places;
+  assert.ok(one && other);
+  const refresh = async (now: readonly Place[], isHere = () => true) => {
+    asked.length = 0;
+    await presence.refresh(now, isHere);
+    return asked;
+  };
+  await Promise.all(places.map(presence.enter));
+  assert.deepEqual(await refresh(places), ['prolongAll']);
+  clock.jump(15_000);
+  const heard = places.map((place) => ({ ...place, lastSeenAt: clock.now() }));
+  assert.deepEqual(await refresh(heard), ['prolongAll'], 'a heartbeat later');
+  const silent = [...heard.slice(0, 1), { ...other, lastSeenAt: clock.now() - 16_000 }];
+  assert.deepEqual(await refresh(silent), ['touchAll', 'prolongAll']);
+  assert.deepEqual(await refresh(silent), ['prolongAll']);
+  const seen = (await presence.list('conv', { limit: 10 })).body.map(({ lastSeenAt }) => Date.parse(lastSeenAt));
+  assert.deepEqual(seen, [clock.now(), clock.now() - 16_000]);
+  assert.deepEqual(await refresh([{ ...one, status: 'AWAY', lastSeenAt: clock.now() }]), ['touchAll']);
+  gap();
+  assert.deepEqual(await refresh(silent), ['touchAll']);
+
+  said.length = 0;
+  clock.jump(46_000);
+  const late = places.map((place) => ({ ...place, lastSeenAt: clock.now() }));
+  await refresh(late);
+  clock.jump(46_000);
+  const later = places.map((place) => ({ ...place, lastSeenAt: clock.now() }));
+  assert.deepEqual(await refresh(later), ['prolongAll', 'touchAll'], 'they had expired');
+  assert.deepEqual(
+    said.map((frame) => (frame as { event: string }).event),
+    ['enter', 'enter', 'enter', 'enter'],
+  );
+  clock.jump(46_000);
+  const gone = places.map((place) => ({ ...place, lastSeenAt: clock.now() }));
+  assert.deepEqual(await refresh(gone, () => false), ['prolongAll'], 'who has left meanwhile does not come back');
 });
 
 test('[STA-10] who enters in one turn does so in one command, and each is announced', async () => {

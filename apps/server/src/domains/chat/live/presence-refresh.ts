@@ -4,13 +4,14 @@ import type { Client, Subscription } from './subscriptions.ts';
 /** In slices: other commands to the shared store must not queue behind a refresh of everybody. */
 export const presenceTurns = 60;
 
-export const placeOf = (client: Client, { channel, userId, since }: Subscription): Place => ({
+export const placeOf = (client: Client, { channel, userId, since, stored }: Subscription): Place => ({
   conversationId: channel.conversationId,
   userId,
   connectionId: client.connection.id,
   status: client.status,
   since,
   lastSeenAt: client.connection.lastSeenAt,
+  stored,
 });
 
 /** Who of this process is present in one conversation, by connection. */
@@ -20,7 +21,9 @@ type Present = Map<string, readonly [Client, Subscription]>;
  * Keeps those of this process present. A conversation has its turn, with all of its people, and all conversations of a
  * turn are one command; one without people here costs nothing.
  */
-export function createPresenceRefresh(refreshAll: (places: readonly Place[]) => Promise<unknown>) {
+export function createPresenceRefresh(
+  refreshAll: (places: readonly Place[], isHere: (place: Place) => boolean) => Promise<unknown>,
+) {
   const slices = Array.from({ length: presenceTurns }, () => new Map<string, Present>());
   const sliceOf = new Map<string, Map<string, Present>>();
   let [begun, turn] = [0, 0];
@@ -32,6 +35,10 @@ export function createPresenceRefresh(refreshAll: (places: readonly Place[]) => 
     slice.set(conversationId, present);
     return present;
   }
+
+  /** Still: they may have left while a refresh was under way. */
+  const isHere = ({ conversationId, connectionId }: Place): boolean =>
+    sliceOf.get(conversationId)?.get(conversationId)?.has(connectionId) === true;
 
   return {
     entered(client: Client, subscription: Subscription): void {
@@ -54,7 +61,7 @@ export function createPresenceRefresh(refreshAll: (places: readonly Place[]) => 
       for (const present of slices[turn]?.values() ?? []) {
         for (const [client, subscription] of present.values()) places.push(placeOf(client, subscription));
       }
-      if (places.length > 0) await refreshAll(places);
+      if (places.length > 0) await refreshAll(places, isHere);
     },
   };
 }

@@ -1,14 +1,16 @@
 import type { Limits, Presence } from '@parley/contract';
-import { iso } from '../../../core/clock.ts';
+import { type Clock, iso } from '../../../core/clock.ts';
 import type { Cursors } from '../../../core/cursors.ts';
 import type { Answer } from '../../../core/handlers.ts';
-import type { ExpiringSets } from '../../../core/ports.ts';
+import type { Bus, ExpiringEntry, ExpiringSets } from '../../../core/ports.ts';
 import { type PageOf, pageByUser } from '../dashboard/user-pages.ts';
 import type { Hub } from './hub.ts';
 import { createPresenceSteps } from './presence-steps.ts';
 
 interface PresenceDeps {
   expiringSets: ExpiringSets;
+  bus: Pick<Bus, 'onGap'>;
+  clock: Clock;
   cursors: Cursors;
   hub: Hub;
   limits: Limits;
@@ -23,6 +25,12 @@ export interface Place {
   since: number;
   /** When the connection last sent something. */
   lastSeenAt: number;
+  stored: Stored;
+}
+
+/** What the shared store says of a place, as far as that is known: then it need not be written again. */
+export interface Stored {
+  seen: string | null;
 }
 
 export type PresenceOf = ReturnType<typeof createPresence>;
@@ -37,19 +45,65 @@ const awayTtlMs = 24 * 60 * 60 * 1000;
 /** Its users: enter and leave are published once a user, however many tabs they have. */
 const usersOf = (conversationId: string): string => `present/${conversationId}`;
 
-export function createPresence({ expiringSets, cursors, hub, limits }: PresenceDeps) {
+export function createPresence({ expiringSets, bus, clock, cursors, hub, limits }: PresenceDeps) {
   const ttlMs = limits.CHAT_PRESENCE_TTL_SECONDS * 1000;
+  /** How far `lastSeenAt` may be off. Who sends a heartbeat as often has been heard by every refresh. */
+  const beatMs = ttlMs / 3;
+  let losses = 0;
+  // The shared store may have lost what it had, as when a replica takes over: the next refresh writes everything.
+  bus.onGap(() => {
+    losses++;
+  });
   const { enter, leave } = createPresenceSteps({ enterAll, leaveAll });
 
+  const isBeating = ({ lastSeenAt }: Place): boolean => clock.now() - lastSeenAt <= beatMs;
+
+  /** What is to be seen of a place beside who it is. */
+  const seenOf = (place: Place): string =>
+    `${place.status} ${place.since} ${isBeating(place) ? 'beats' : Math.round(place.lastSeenAt / 1000)} ${losses}`;
+
+  function valueFor(place: Place): string {
+    const { userId, status, since, lastSeenAt } = place;
+    return JSON.stringify({ userId, status, since, lastSeenAt, beats: isBeating(place) } satisfies Seen);
+  }
+
+  /** All of them in one command, with a second one only where something has changed or expired. */
+  async function refresh(places: readonly Place[], isHere: (place: Place) => boolean): Promise<void> {
+    const [kept, changed]: [Place[], Place[]] = [[], []];
+    for (const place of places) (place.stored.seen === seenOf(place) ? kept : changed).push(place);
+    await Promise.all([changed.length > 0 && touchAll(changed), kept.length > 0 && prolong(kept, isHere)]);
+  }
+
+  async function prolong(places: readonly Place[], isHere: (place: Place) => boolean): Promise<void> {
+    const live = await expiringSets.prolongAll(entriesOf(places), ttlMs);
+    const expired = places.filter((place, at) => !(live[at] && live[places.length + at]) && isHere(place));
+    if (expired.length > 0) await touchAll(expired);
+  }
+
+  /** The connections, then the users. */
+  const entriesOf = (places: readonly Place[], value?: (place: Place) => string): ExpiringEntry[] => [
+    ...places.map((place) => ({
+      set: connectionsOf(place.conversationId),
+      member: place.connectionId,
+      ...(value && { value: value(place) }),
+    })),
+    ...places.map(({ conversationId, userId }) => ({ set: usersOf(conversationId), member: userId })),
+  ];
+
+  function noteStored(places: readonly Place[], seen: readonly string[]): void {
+    for (const [at, { stored }] of places.entries()) stored.seen = seen[at] ?? null;
+  }
+
   /** All of them in one command; says of each whether its user was not there before. */
-  async function refreshAll(places: readonly Place[]): Promise<boolean[]> {
-    const connections = places.map(({ conversationId, connectionId, ...seen }) => ({
-      set: connectionsOf(conversationId),
-      member: connectionId,
-      value: JSON.stringify(seen satisfies Seen),
-    }));
-    const users = places.map(({ conversationId, userId }) => ({ set: usersOf(conversationId), member: userId }));
-    const touched = await expiringSets.touchAll([...connections, ...users], ttlMs);
+  async function touchAll(places: readonly Place[]): Promise<boolean[]> {
+    const seen = places.map(seenOf);
+    // Until it is answered, and when it is not, nobody knows.
+    noteStored(places, []);
+    const touched = await expiringSets.touchAll(entriesOf(places, valueFor), ttlMs).catch((error) => {
+      noteStored(places, []);
+      throw error;
+    });
+    noteStored(places, seen);
     const entered = new Set<string>();
     return places.map((place, at) => {
       const isNew = touched[places.length + at] === true;
@@ -70,7 +124,7 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     // One of their other tabs enters online just now.
     const away = places.filter((place) => place.status === 'AWAY' && !keys.has(keyOf(place)));
     const rest = places.filter((place) => place.status === 'AWAY' && keys.has(keyOf(place)));
-    const isNew = await refreshAll([...online, ...away, ...rest]);
+    const isNew = await touchAll([...online, ...away, ...rest]);
     const wereAway = await expiringSets.removeAll(
       online.map(({ conversationId, userId }) => ({ set: awayOf(conversationId), member: userId })),
     );
@@ -83,7 +137,7 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
 
   async function update(place: Place, data: Record<string, unknown> | null | undefined): Promise<void> {
     const { conversationId, userId } = place;
-    const [isNew] = await refreshAll([place]);
+    const [isNew] = await touchAll([place]);
     const status = place.status === 'ONLINE' ? 'ONLINE' : await statusOf(conversationId, userId);
     await setStatus(conversationId, userId, status);
     if (!isNew) publishUpdate(conversationId, userId, status, data);
@@ -155,8 +209,11 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
 
   async function connections(conversationId: string): Promise<Seen[]> {
     const members = await expiringSets.members(connectionsOf(conversationId));
-    // We wrote it.
-    return members.map(({ value }) => JSON.parse(value) as Seen);
+    return members.map(({ value, expiresAt }) => {
+      // We wrote it.
+      const seen = JSON.parse(value) as Seen;
+      return seen.beats ? { ...seen, lastSeenAt: Math.max(seen.lastSeenAt, expiresAt - ttlMs) } : seen;
+    });
   }
 
   /** Whoever is present, without more about them. */
@@ -210,13 +267,16 @@ export function createPresence({ expiringSets, cursors, hub, limits }: PresenceD
     }
   }
 
-  return { refreshAll, enter, update, leave, hush, users, list, areOnline, sweep };
+  return { refresh, enter, update, leave, hush, users, list, areOnline, sweep };
 }
 
 const keyOf = ({ conversationId, userId }: Place): string => `${conversationId}/${userId}`;
 
-/** One connection of a user, as of its last refresh. */
-type Seen = Omit<Place, 'conversationId' | 'connectionId'>;
+/** One connection of a user, as it was written. */
+interface Seen extends Pick<Place, 'userId' | 'status' | 'since' | 'lastSeenAt'> {
+  /** Heard not long before it was refreshed, also by a refresh that did not write it. */
+  beats?: boolean;
+}
 
 /** A user is online while any of their tabs is. */
 const combined = (own: readonly Seen[]): Place['status'] =>

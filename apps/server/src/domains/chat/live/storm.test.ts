@@ -8,8 +8,10 @@ import {
 } from '../../../../testkit/chat/fault-scenarios.ts';
 import { type ChatFleet, startFleet } from '../../../../testkit/chat/fleet.ts';
 import { runInboxKills } from '../../../../testkit/chat/inbox-kills.ts';
+import { eventually } from '../../../../testkit/kit/eventually.ts';
 import { isWhole } from '../../../../testkit/kit/part.ts';
 import { hasRedisServer, startOwnRedis, testRedisUrl } from '../../../../testkit/kit/redis.ts';
+import { isHeardAt, promoted, shardOfChannel, startOwnCluster } from '../../../../testkit/kit/redis-cluster.ts';
 import { openTestDatabase } from '../../../../testkit/kit/test-database.ts';
 
 /** A small part of tools/proof/chat-history.ts: the same scenarios with real processes, minutes made seconds. */
@@ -64,10 +66,10 @@ test('[INB-6] kill -9 between and during sends, reads, edits and deletions: inbo
   assert.ok(retries > 0, 'no step was under way when the process died');
 });
 
-test('[CHATWS-12] without Redis sends go on, and subscribers are complete after its return', {
-  skip:
-    !hasRedisServer || databaseUrl === undefined || testRedisUrl === undefined ? 'needs PostgreSQL and Redis' : false,
-}, async () => {
+const skip =
+  !hasRedisServer || databaseUrl === undefined || testRedisUrl === undefined ? 'needs PostgreSQL and Redis' : false;
+
+test('[CHATWS-12] without Redis sends go on, and subscribers are complete after its return', { skip }, async () => {
   const redis = await startOwnRedis();
   try {
     const own = await openFleet(2, redis.url);
@@ -80,4 +82,33 @@ test('[CHATWS-12] without Redis sends go on, and subscribers are complete after 
   } finally {
     await redis.kill();
   }
+});
+
+test('[CHATWS-18] [STA-12] the master of the conversation is killed and replaced: no change is missed, no socket is lost', {
+  skip,
+}, async (t) => {
+  const cluster = await startOwnCluster({ replicas: true, nodeTimeoutMs: 1_000 });
+  t.after(cluster.stop);
+  const own = await openFleet(2, cluster.url);
+  t.after(own.stop);
+  const started = own.processes.map(({ child }) => child);
+  let shard: Awaited<ReturnType<typeof shardOfChannel>> | undefined;
+  const redis = {
+    async kill() {
+      shard = await shardOfChannel(cluster, own.room);
+      await shard.master.kill();
+    },
+    start: async () => shard && promoted(shard.replica),
+  };
+  const { faults, facts } = await runOutageScenario({ fleet: own, redis, outageMs: 500, writers: 2 });
+  assert.deepEqual(faults, []);
+  // By the bus, not by looks into the store alone.
+  await eventually(async () => shard && isHeardAt(shard.replica, own.room));
+  // Each follower connects once, to processes that are those of the beginning.
+  assert.equal(facts['reconnects'], 1);
+  assert.ok(Number(facts['completeMs']) <= 5_000, JSON.stringify(facts));
+  assert.deepEqual(
+    own.processes.map(({ child }) => [child.pid, child.exitCode, child.signalCode]),
+    started.map(({ pid }) => [pid, null, null]),
+  );
 });

@@ -10,7 +10,14 @@ import type { ChatTokenCaller } from '../../../core/caller.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Cursors } from '../../../core/cursors.ts';
 import type { Db } from '../../../core/db.ts';
-import { type Connection, frameText, ReplyThen, type SocketFrame, type SocketSession } from '../../../core/socket.ts';
+import {
+  type Connection,
+  frameText,
+  type Outlet,
+  ReplyThen,
+  type SocketFrame,
+  type SocketSession,
+} from '../../../core/socket.ts';
 import { assertScope } from '../callers.ts';
 import { cursorScope } from '../messages/history.ts';
 import type { Admission } from '../moderation/admission.ts';
@@ -18,6 +25,7 @@ import type { Targets } from '../targets.ts';
 import { type ChangeEntry, jsonOf, recordBytesMax } from './change.ts';
 import type { Channel, Listener, MemberView } from './channel.ts';
 import type { Hub } from './hub.ts';
+import type { Stored } from './presence.ts';
 
 export interface ChatSession extends SocketSession {
   caller: ChatTokenCaller;
@@ -36,11 +44,14 @@ export interface Client {
 }
 
 export interface Subscription extends Listener {
+  /** Holds frames back until the answer is queued; then that of the connection. */
+  outlet: Outlet;
   channel: Channel;
   /** What the client called it. */
   ref: string;
   isPresent: boolean;
   since: number;
+  stored: Stored;
   /** When the user began to type here, and until when that holds. */
   typing: { startedAt: number; until: number } | null;
 }
@@ -138,7 +149,6 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
     if (known) channel.remove(known);
 
     const held: SocketFrame[] = [];
-    let isHeld = true;
     const subscription: Subscription = {
       channel,
       ref: wanted.ref,
@@ -146,8 +156,9 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
       connectionId: client.connection.id,
       isPresent: wanted.presence !== false && caller.scopes.includes('chat:presence'),
       since: known?.since ?? clock.now(),
+      stored: { seen: null },
       typing: known?.typing ?? null,
-      receive: (frame) => (isHeld ? void held.push(frame) : client.connection.write(frame)),
+      outlet: { write: (frame) => void held.push(frame) },
       cut(reason) {
         if (client.subscriptions.get(conversationId) === subscription) drop(client, subscription);
         client.connection.send('unsubscribed', { conversationId, reason });
@@ -173,7 +184,7 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
       },
       begin() {
         for (const frame of frames) client.connection.write(frame);
-        isHeld = false;
+        subscription.outlet = client.connection.outlet;
         for (const frame of held) client.connection.write(frame);
         if (subscription.isPresent) onEnter(client, subscription);
       },

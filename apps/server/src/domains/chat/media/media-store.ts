@@ -1,7 +1,8 @@
 import type { AttachmentMedia, Waveform } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Db, Queryable, Tx } from '../../../core/db.ts';
-import { json, sql } from '../../../core/sql.ts';
+import { hasFirst } from '../../../core/due-store.ts';
+import { json, type Sql, sql } from '../../../core/sql.ts';
 import { fairly } from '../upkeep/fair-store.ts';
 import type { ClaimRange } from '../upkeep/kicked.ts';
 
@@ -20,11 +21,16 @@ export interface ClaimedFile extends ProjectScope {
   isShared: boolean;
 }
 
+const due = (now: string): Sql => sql`media_due_at <= ${now} and status in ('UPLOADED', 'ATTACHED')`;
+
+/** True while `claimMedia` finds any. */
+export const isMediaDue = (now: string): Sql => hasFirst(sql`from attachments where ${due(now)}`, 'media_due_at');
+
 /** Takes what is due, and what another process began and did not end. */
 export async function claimMedia(db: Db, { now, until, limit }: ClaimRange): Promise<ClaimedFile[]> {
   const next = fairly(
     sql`select id, conversation_id, uploader_id as owner, media_due_at as at from attachments
-      where media_due_at <= ${now} and status in ('UPLOADED', 'ATTACHED') order by media_due_at`,
+      where ${due(now)} order by media_due_at`,
     limit,
   );
   return db.query<ClaimedFile>(sql`

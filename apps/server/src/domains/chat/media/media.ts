@@ -9,7 +9,7 @@ import { lockEntry } from '../conversations/conversation-store.ts';
 import type { Refresh } from '../messages/refresh.ts';
 import { createKicked } from '../upkeep/kicked.ts';
 import { mediaKindOf, pictureSizes, sizeKey } from './kinds.ts';
-import { type ClaimedFile, claimMedia, endMedia, findRead, postponeMedia } from './media-store.ts';
+import { type ClaimedFile, claimMedia, endMedia, findRead, isMediaDue, postponeMedia } from './media-store.ts';
 import type { StoredSize } from './messages.ts';
 import type { MediaProcessor } from './processor.ts';
 
@@ -94,13 +94,14 @@ export function createMedia({ db, blobs, clock, log, unitOfWork, refresh, proces
     }
   }
 
-  const { run, kick, isStopped, stop } = createKicked(
+  const { run, isDue, kick, isStopped, stop } = createKicked(
     { log, clock },
     {
       what: 'reading files',
       claimMs,
       batchMax,
       claim: (range) => claimMedia(db, range),
+      isAnyDue: isMediaDue,
       async attempt(due) {
         for (const file of due) await attempt(file);
       },
@@ -109,6 +110,7 @@ export function createMedia({ db, blobs, clock, log, unitOfWork, refresh, proces
 
   return {
     run,
+    isDue,
     kick,
     async stop(): Promise<void> {
       processor.stop();

@@ -50,7 +50,10 @@ export function createGroupCommit<Item, Outcome>(
   const { clock, store, publish, keysOf, takenKeys, lockOf } = options;
   const locked = new Set<string>();
   const waiting = new Set<Entry<Item>>();
+  /** Batches under way that are not late, with when each began. */
+  const timely = new Map<readonly Entry<Item>[], number>();
   let late = 0;
+  let isWatching = false;
   let crowdedAt = Number.NEGATIVE_INFINITY;
 
   const batcher = createBatcher<Entry<Item>, PromiseSettledResult<Outcome>>({
@@ -90,8 +93,8 @@ export function createGroupCommit<Item, Outcome>(
     const items = entries.map(({ item }) => item);
     const locks = new Set(items.map(lockOf));
     for (const lock of locks) locked.add(lock);
-    const ended = new AbortController();
-    const watched = watch(ended.signal);
+    timely.set(entries, clock.elapsed());
+    if (!isWatching) void watch();
     try {
       const outcomes = await store(items);
       noteTaken(items, outcomes);
@@ -100,8 +103,7 @@ export function createGroupCommit<Item, Outcome>(
       if (items.length === 1 || error instanceof DatabaseUnavailable) throw error;
       return await storeOneByOne(items);
     } finally {
-      ended.abort(null);
-      if (await watched) late--;
+      if (!timely.delete(entries)) late--;
       for (const lock of locks) locked.delete(lock);
     }
   }
@@ -117,13 +119,25 @@ export function createGroupCommit<Item, Outcome>(
     return results;
   }
 
-  /** Resolves when the batch has ended, with whether it was late. */
-  async function watch(ended: AbortSignal): Promise<boolean> {
-    await clock.sleep(lateMs, ended);
-    if (ended.aborted) return false;
-    late++;
-    batcher.recheck();
-    return true;
+  /** One timer for all batches, on to the next that is due: most of them end long before they would be late. */
+  async function watch(): Promise<void> {
+    isWatching = true;
+    while (timely.size > 0) {
+      const [began = 0] = timely.values();
+      await clock.sleep(began + lateMs - clock.elapsed());
+      noteLate();
+    }
+    isWatching = false;
+  }
+
+  function noteLate(): void {
+    const before = late;
+    for (const [entries, began] of timely) {
+      if (clock.elapsed() - began < lateMs) break;
+      timely.delete(entries);
+      late++;
+    }
+    if (late > before) batcher.recheck();
   }
 
   function noteTaken(items: readonly Item[], outcomes: readonly Outcome[]): void {

@@ -1,6 +1,7 @@
 import type { ChatDeletion } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Queryable, Tx } from '../../../core/db.ts';
+import { hasFirst } from '../../../core/due-store.ts';
 import { lockByName } from '../../../core/quotas.ts';
 import { empty, sql } from '../../../core/sql.ts';
 
@@ -56,6 +57,9 @@ export async function listDeletions(
       ${after === null ? empty : sql`and (d.created_at, d.id) < (${after[0]}::timestamptz, ${after[1]})`}
     order by d.created_at desc, d.id desc limit ${limit}`);
 }
+
+/** True while `listRunning` finds any. */
+export const isAnyRunning = hasFirst(sql`from chat_deletions d where d.status = 'RUNNING'`, 'd.created_at');
 
 /** Oldest first. */
 export async function listRunning(db: Queryable, limit: number): Promise<RunningDeletion[]> {

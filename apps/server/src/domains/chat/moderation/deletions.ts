@@ -21,6 +21,7 @@ import {
   findDeletion,
   finishDeletion,
   insertDeletion,
+  isAnyRunning,
   listDeletions,
   listOwn,
   listRunning,
@@ -137,6 +138,7 @@ export function createDeletions({ db, clock, cursors, ids, limits, unitOfWork, e
     get,
     list,
     run,
+    isDue: () => isAnyRunning,
     sweep: (turn: Turn) => deleteInBatches({ turn }, (limit) => deleteFinished(db, iso(clock.now() - keptMs), limit)),
   };
 }

@@ -57,7 +57,7 @@ function ofDashboard(parts: ModerationParts): Handlers<typeof moderationDashboar
     removeProjectModerationHook: ({ caller }) => hook.remove(caller),
     deleteProjectUserMessages: ({ caller, params, body }) => deletions.begin(asDashboard(caller), params.userId, body),
     listProjectChatDeletions: ({ caller, query }) => deletions.list(caller, query),
-    listProjectReports: ({ caller, query }) => reports.list(asDashboard(caller), query),
+    listProjectReports: ({ caller, query }) => reports.listReplicated(asDashboard(caller), query),
     resolveProjectReport: ({ caller, params, body }) => reports.resolve(asDashboard(caller), params.reportId, body),
   };
 }

@@ -55,7 +55,7 @@ export function createModeration(deps: ModerationDeps) {
     { name: 'chat-flags', everyMs: 60_000, run: flags.sweep, ...alone },
     { name: 'chat-reports', everyMs: 60 * 60_000, run: reports.sweep, ...alone },
     { name: 'chat-hook-secrets', everyMs: 600_000, run: hook.renewSealed, ...alone },
-    { name: 'chat-deletions', everyMs: 1_000, run: deletions.run, ...alone },
+    { name: 'chat-deletions', everyMs: 1_000, run: deletions.run, isDue: deletions.isDue, ...alone },
     { name: 'chat-deletions-done', everyMs: 60 * 60_000, run: deletions.sweep, ...alone },
   ];
   return {

@@ -1,6 +1,6 @@
 import { ChatMemberRole, type ChatReport, type ReportStatus, roleCan, roleRules } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
-import type { Queryable, Tx } from '../../../core/db.ts';
+import type { Queryable, Reader, Tx } from '../../../core/db.ts';
 import { lockByName } from '../../../core/quotas.ts';
 import { empty, raw, type Sql, sql } from '../../../core/sql.ts';
 import { isInMany } from '../conversations/conversation-store.ts';
@@ -115,7 +115,7 @@ interface ReportPage {
 
 /** Oldest last. */
 export async function listReports(
-  db: Queryable,
+  db: Reader,
   scope: ProjectScope,
   page: ReportPage,
   viewer: Viewer | null,
@@ -134,7 +134,7 @@ const isInPage = ({ status, after }: ReportPage): Sql => sql`r.status = ${status
 const latest = ({ limit }: ReportPage): Sql => sql`order by r.created_at desc, r.id desc limit ${limit}`;
 
 /** Conversation by conversation, so that reports of others cost nothing. */
-const listModerated = (db: Queryable, scope: ProjectScope, page: ReportPage, viewer: Viewer): Promise<ChatReport[]> =>
+const listModerated = (db: Reader, scope: ProjectScope, page: ReportPage, viewer: Viewer): Promise<ChatReport[]> =>
   db.query<ChatReport>(sql`
     with m as materialized (
       select c.id, c.public_id, p.role

@@ -9,11 +9,12 @@ import {
 import type { ChatTokenCaller } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts';
-import type { Db } from '../../../core/db.ts';
+import type { Db, Reader } from '../../../core/db.ts';
 import { deleteInBatches, type Turn } from '../../../core/delete-in-batches.ts';
 import { Answer, page, recorded } from '../../../core/handlers.ts';
 import type { Ids } from '../../../core/ids.ts';
 import { failQuota } from '../../../core/quotas.ts';
+import type { ReplicatedReads } from '../../../core/replicated-reads.ts';
 import type { UnitOfWork } from '../../../core/unit-of-work.ts';
 import { assertScope, type Moderator } from '../callers.ts';
 import type { Entries } from '../conversations/entries.ts';
@@ -33,6 +34,7 @@ import type { Sanctions } from './sanctions.ts';
 
 interface ReportDeps {
   db: Db;
+  replicated: ReplicatedReads;
   clock: Clock;
   ids: Ids;
   cursors: Cursors;
@@ -46,7 +48,7 @@ const keptMs = 90 * 24 * 60 * 60_000;
 
 /** What users report, and what becomes of it. */
 export function createReports(deps: ReportDeps & { messages: Messages; sanctions: Sanctions }) {
-  const { db, clock, ids, cursors, limits, unitOfWork, entries, messages, sanctions } = deps;
+  const { db, replicated, clock, ids, cursors, limits, unitOfWork, entries, messages, sanctions } = deps;
 
   async function report(
     caller: ChatTokenCaller,
@@ -70,7 +72,7 @@ export function createReports(deps: ReportDeps & { messages: Messages; sanctions
       : failQuota('CHAT_MAX_OPEN_REPORTS', limits.CHAT_MAX_OPEN_REPORTS);
   }
 
-  async function list(caller: Moderator, query: ReportsQuery): Promise<Answer<ChatReport[]>> {
+  async function list(caller: Moderator, query: ReportsQuery, from: Reader = db): Promise<Answer<ChatReport[]>> {
     assertScope(caller, 'chat:read');
     const { status = 'OPEN', limit = pageSizeDefault, cursor, conversation } = query;
     const needs = { scope: 'chat:read', action: 'moderate' } as const;
@@ -82,7 +84,7 @@ export function createReports(deps: ReportDeps & { messages: Messages; sanctions
     );
     const scope = `chat-reports/${caller.projectId}/${caller.environment}/${status}${narrowed.join('')}`;
     const after = cursor === undefined ? null : (cursors.read(scope, cursor) as [string, string]);
-    const rows = await listReports(db, caller, { status, conversationId, after, limit: limit + 1 }, viewer);
+    const rows = await listReports(from, caller, { status, conversationId, after, limit: limit + 1 }, viewer);
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(scope, [last.createdAt, last.id]));
     return page(items, nextCursor);
   }
@@ -137,6 +139,8 @@ export function createReports(deps: ReportDeps & { messages: Messages; sanctions
   return {
     report,
     list,
+    /** For the dashboard. */
+    listReplicated: (caller: Moderator, query: ReportsQuery) => list(caller, query, replicated.current),
     get,
     resolve,
     sweep: (turn: Turn) => deleteInBatches({ turn }, (limit) => deleteResolved(db, iso(clock.now() - keptMs), limit)),

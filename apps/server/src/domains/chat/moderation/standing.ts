@@ -3,6 +3,7 @@ import { createCache } from '../../../core/cache.ts';
 import type { ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
+import type { OpenConnections } from '../../../core/grant.ts';
 import type { Bus } from '../../../core/ports.ts';
 import type { ChatCaller, Moderator } from '../callers.ts';
 import type { Environments } from './environments.ts';
@@ -12,6 +13,7 @@ interface StandingDeps {
   db: Db;
   clock: Clock;
   bus: Bus;
+  openConnections: Pick<OpenConnections, 'count'>;
   environments: Environments;
 }
 
@@ -34,7 +36,7 @@ const lookBackMs = 30_000;
 const scopeKey = ({ projectId, environment }: ProjectScope): string => `${projectId}/${environment}`;
 const userKey = ({ userId, ...scope }: Changed): string => `${scopeKey(scope)}/${userId}`;
 
-export function createChatStanding({ db, clock, bus, environments }: StandingDeps) {
+export function createChatStanding({ db, clock, bus, openConnections, environments }: StandingDeps) {
   const users = createCache<Sanction[]>({ clock, ...options });
   const inConversations = createCache<Sanction[]>({ clock, ...options });
   let close: (banned: readonly Changed[]) => void = () => {};
@@ -102,6 +104,7 @@ export function createChatStanding({ db, clock, bus, environments }: StandingDep
 
     /** How it arrives when the bus does not carry it. */
     async cutOffBanned(): Promise<void> {
+      if (openConnections.count === 0) return;
       const now = clock.now();
       const banned = await listBannedSince(db, iso(now - lookBackMs), iso(now));
       if (banned.length > 0) close(banned);

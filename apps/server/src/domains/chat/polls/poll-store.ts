@@ -1,7 +1,8 @@
 import type { ConversationStatus, Message, Poll, PollVote } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Db, Queryable, Tx } from '../../../core/db.ts';
-import { empty, few, json, sql } from '../../../core/sql.ts';
+import { hasFirst } from '../../../core/due-store.ts';
+import { empty, few, json, type Sql, sql } from '../../../core/sql.ts';
 import { isSilenced } from '../blocks/block-store.ts';
 import { messageJson } from '../messages/json-store.ts';
 
@@ -155,12 +156,18 @@ export interface DuePoll extends ProjectScope {
   conversationUuid: string;
 }
 
+const due = (now: string): Sql => sql`
+  from messages m join conversations c on c.id = m.conversation_id
+  where m.poll_closes_at <= ${now} and c.status <> 'DELETED'`;
+
+/** True while `listDue` finds any. */
+export const isAnyDue = (now: string): Sql => hasFirst(due(now), 'm.poll_closes_at');
+
 /** Open polls whose time has come. */
 export async function listDue(db: Db, now: string, limit: number): Promise<DuePoll[]> {
   return db.query<DuePoll>(sql`
     select m.id as "messageId", c.id as "conversationUuid", c.project_id as "projectId", c.environment
-    from messages m join conversations c on c.id = m.conversation_id
-    where m.poll_closes_at <= ${now} and c.status <> 'DELETED'
+    ${due(now)}
     order by m.poll_closes_at limit ${limit}`);
 }
 

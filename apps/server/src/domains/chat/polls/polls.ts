@@ -35,6 +35,7 @@ import {
   findOwnVotes,
   findPolls,
   forgetDue,
+  isAnyDue,
   listDue,
   listVotes,
   type VoteItem,
@@ -223,7 +224,7 @@ export function createPolls(deps: PollDeps) {
     }
   }
 
-  return { vote, close, votes, closeDue };
+  return { vote, close, votes, closeDue, isDue: () => isAnyDue(iso(clock.now())) };
 }
 
 export const pollHandlers = (polls: Polls): Handlers<typeof chatPollRoutes> => ({

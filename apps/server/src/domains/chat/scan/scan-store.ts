@@ -1,7 +1,8 @@
 import type { Attachment, AttachmentScan } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Db, Queryable, Tx } from '../../../core/db.ts';
-import { empty, sql } from '../../../core/sql.ts';
+import { hasFirst } from '../../../core/due-store.ts';
+import { empty, type Sql, sql } from '../../../core/sql.ts';
 import { fairly } from '../upkeep/fair-store.ts';
 import type { ClaimRange } from '../upkeep/kicked.ts';
 
@@ -22,11 +23,16 @@ const columns = sql`a.id, c.id as "conversationUuid", c.public_id as "conversati
   c.environment, a.filename, a.mime_type as "mimeType", a.size, a.checksum, a.uploader_id as "uploaderId",
   a.blob_key as "blobKey", a.scan_tries as tries`;
 
+const due = (now: string): Sql => sql`scan_due_at <= ${now} and status in ('UPLOADED', 'ATTACHED')`;
+
+/** True while `claimScans` finds any. */
+export const isScanDue = (now: string): Sql => hasFirst(sql`from attachments where ${due(now)}`, 'scan_due_at');
+
 /** Takes what is due, and what another process began and did not end. */
 export async function claimScans(db: Db, { now, until, limit }: ClaimRange): Promise<ScannedFile[]> {
   const next = fairly(
     sql`select id, conversation_id, uploader_id as owner, scan_due_at as at from attachments
-      where scan_due_at <= ${now} and status in ('UPLOADED', 'ATTACHED') order by scan_due_at`,
+      where ${due(now)} order by scan_due_at`,
     limit,
   );
   return db.query<ScannedFile>(sql`

@@ -1,6 +1,7 @@
 import type { ScheduledMessage, ScheduledStatus } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Db, Queryable, Tx } from '../../../core/db.ts';
+import { hasFirst } from '../../../core/due-store.ts';
 import { empty, json, type Sql, sql } from '../../../core/sql.ts';
 
 /** By what right it is sent. */
@@ -112,6 +113,12 @@ export async function deleteScheduled(db: Queryable, id: string): Promise<boolea
   );
 }
 
+const due = (now: string): Sql =>
+  sql`status in ('PENDING', 'SENDING') and send_at <= ${now} and (status = 'PENDING' or claimed_until <= ${now})`;
+
+/** True while `claimDue` finds any. */
+export const isAnyDue = (now: string): Sql => hasFirst(sql`from scheduled_messages where ${due(now)}`, 'send_at');
+
 /** Takes what is due, and what another process began and did not end. */
 export async function claimDue(db: Db, { now, until, limit }: { now: string; until: string; limit: number }) {
   return db.query<Scheduled>(sql`
@@ -119,7 +126,7 @@ export async function claimDue(db: Db, { now, until, limit }: { now: string; unt
       update scheduled_messages set status = 'SENDING', claimed_until = ${until}
       where id in (
         select id from scheduled_messages
-        where status in ('PENDING', 'SENDING') and send_at <= ${now} and (status = 'PENDING' or claimed_until <= ${now})
+        where ${due(now)}
         order by send_at limit ${limit} for update skip locked)
       returning *)
     select ${columns} from claimed s ${ofConversation} order by s.send_at, s.id`);

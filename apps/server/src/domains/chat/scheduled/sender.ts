@@ -10,7 +10,7 @@ import { findMessageEntry } from '../messages/message-store.ts';
 import type { Sends } from '../messages/send.ts';
 import { findShadowEntry } from '../shadow/shadow-store.ts';
 import type { StandingOfUsers } from '../tokens.ts';
-import { claimDue, deleteOver, endScheduled, type Scheduled } from './scheduled-store.ts';
+import { claimDue, deleteOver, endScheduled, isAnyDue, type Scheduled } from './scheduled-store.ts';
 
 interface SenderDeps {
   db: Db;
@@ -84,7 +84,7 @@ export function createScheduledSender({ db, clock, log, unitOfWork, sends, stand
   const forget = (turn: Turn = endlessTurn): Promise<number> =>
     deleteInBatches({ turn }, (limit) => deleteOver(db, iso(clock.now() - keptMs), limit));
 
-  return { run, forget };
+  return { run, forget, isDue: () => isAnyDue(iso(clock.now())) };
 }
 
 /** The same call would fail again. */

@@ -22,6 +22,9 @@ export interface Terms extends MessageKey {
   terms: string;
 }
 
+/** True while anything waits for its terms. */
+export const isAnyWaiting = sql`(exists (select from search_pending) or exists (select from search_backlog))`;
+
 /** What there is to do: asked first, since most of the time there is nothing, and one statement says so. */
 export async function findWaiting(db: Queryable): Promise<{ pending: boolean; backlog: boolean }> {
   const [row] = await db.query<{ pending: boolean; backlog: boolean }>(sql`

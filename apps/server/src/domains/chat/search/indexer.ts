@@ -5,6 +5,7 @@ import {
   countPending,
   findWaiting,
   type IndexedMessage,
+  isAnyWaiting,
   type MessageKey,
   readMessages,
   removeTerms,
@@ -110,5 +111,5 @@ export function createIndexer({ db, clock, sends, search }: IndexerDeps) {
     }
   }
 
-  return { run };
+  return { run, isDue: () => isAnyWaiting };
 }

@@ -43,6 +43,19 @@ export async function findReadable(
   return rows.map(({ id }) => id);
 }
 
+/** Those of them that are in the scope. */
+export async function findInScope(
+  db: Reader,
+  scope: SearchScope,
+  conversations: readonly string[],
+): Promise<Set<string>> {
+  if (conversations.length === 0) return new Set();
+  const given = few(sql`unnest(${conversations}::uuid[]) as k (conversation_id)`, conversations.length);
+  const rows = await db.query<{ id: string }>(sql`
+    select c.id from ${given} k ${conversationOf} where ${isInConversations(scope)}`);
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Conversation `c` is in the scope. */
 const isInConversations = ({ projectId, environment, conversations, memberId }: SearchScope): Sql => sql`
   c.project_id = ${projectId} and c.environment = ${environment} and c.status <> 'DELETED'

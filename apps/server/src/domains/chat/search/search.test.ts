@@ -13,6 +13,7 @@ import { startService, type TestService } from '../../../../testkit/kit/service.
 import type { ApiKeyCaller } from '../../../core/caller.ts';
 import { systemClock } from '../../../core/clock.ts';
 import { createCursors } from '../../../core/cursors.ts';
+import type { Db } from '../../../core/db.ts';
 import { createKeyring } from '../../../core/keyring.ts';
 import { sql } from '../../../core/sql.ts';
 import { createIndexer } from './indexer.ts';
@@ -144,7 +145,11 @@ test('[SEA-9] while sends wait, terms wait with them up to a bound, a higher one
 test('[SEA-9] who has searched counts as searching for ten minutes', async () => {
   const clock = createFakeClock();
   const cursors = createCursors(createKeyring('a key of this test alone'));
-  const search = createSearch({ db: service.adapters.db, clock, cursors, entries: null as never });
+  const { db } = service.adapters;
+  const replicated = {
+    together: <T>(_: number, work: (from: Db, isReplica: boolean) => Promise<T>) => work(db, false),
+  };
+  const search = createSearch({ db, replicated, clock, cursors, entries: null as never });
   const caller = { kind: 'apiKey', projectId: randomUUID(), environment: 'DEVELOPMENT' } as ApiKeyCaller;
   assert.equal(search.isUsed(), false);
   await search.search(caller, { q: 'anything' });

@@ -3,15 +3,24 @@ import { type Clock, iso } from '../../../core/clock.ts';
 import type { Cursors } from '../../../core/cursors.ts';
 import type { Db } from '../../../core/db.ts';
 import { RawJson } from '../../../core/handlers.ts';
+import type { ReplicatedReads } from '../../../core/replicated-reads.ts';
 import { refuse } from '../../../core/validation.ts';
 import { assertScope, type ChatCaller, userOf } from '../callers.ts';
 import type { Entries } from '../conversations/entries.ts';
 import { matchText, parseQuery, type Term } from './matcher.ts';
-import { findReadable, isCaughtUp, readFound, type SearchScope } from './search-store.ts';
+import {
+  type FoundMessage,
+  findInScope,
+  findReadable,
+  isCaughtUp,
+  readFound,
+  type SearchScope,
+} from './search-store.ts';
 import { bySpot, createWalk, type Hit, type Walked } from './walk.ts';
 
 interface SearchDeps {
   db: Db;
+  replicated: Pick<ReplicatedReads, 'together'>;
   clock: Clock;
   cursors: Cursors;
   entries: Entries;
@@ -25,11 +34,13 @@ export const bestOfNewest = 200;
 const namedMax = 200;
 /** So long after a search the indexer keeps little waiting: there may be another. */
 const usedMs = 600_000;
+/** How long a search waits for a replica that is behind: who types waits for each. */
+const patienceMs = 50;
 
 export type Search = ReturnType<typeof createSearch>;
 
 export function createSearch(deps: SearchDeps) {
-  const { db, clock, cursors, entries } = deps;
+  const { db, replicated, clock, cursors, entries } = deps;
   const walk = createWalk(deps);
   let lastAt = Number.NEGATIVE_INFINITY;
 
@@ -69,13 +80,36 @@ export function createSearch(deps: SearchDeps) {
     return terms;
   }
 
-  async function answer(caller: ChatCaller, terms: readonly Term[], scope: SearchScope, page: Page): Promise<RawJson> {
-    const [found, isComplete] = await Promise.all([
-      readFound(db, page.hits, scope, userOf(caller)),
-      page.isWhole ? isCaughtUp(db, scope) : false,
-    ]);
-    const results = page.hits.flatMap((hit) => {
-      const message = found.find(
+  interface Looked {
+    page: Cut;
+    messages: FoundMessage[];
+    isComplete: boolean;
+    isReplica: boolean;
+  }
+
+  /** The index, what waits for it and the messages, each read after the one before: nothing is between two of them. */
+  const look = (caller: ChatCaller, terms: readonly Term[], scope: SearchScope, asked: Asked): Promise<Looked> =>
+    replicated.together(patienceMs, async (from, isReplica) => {
+      const { isBest, after, limit } = asked;
+      const about = { from, terms, scope };
+      const page = isBest
+        ? bestPage(await walk({ ...about, after: null, limit: bestOfNewest }), after, limit)
+        : newestPage(await walk({ ...about, after, limit }), limit);
+      const messages = await readFound(from, page.hits, scope, userOf(caller));
+      return { page, messages, isComplete: page.isWhole && (await isCaughtUp(from, scope)), isReplica };
+    });
+
+  /** Who may read what a replica has found is the primary's word. */
+  async function readable(scope: SearchScope, { messages, isReplica }: Looked): Promise<FoundMessage[]> {
+    if (!isReplica) return messages;
+    const uuids = new Set(messages.map(({ conversationUuid }) => conversationUuid));
+    const allowed = await findInScope(db, scope, [...uuids]);
+    return messages.filter(({ conversationUuid }) => allowed.has(conversationUuid));
+  }
+
+  const resultsOf = (terms: readonly Term[], hits: readonly Hit[], messages: readonly FoundMessage[]): string[] =>
+    hits.flatMap((hit) => {
+      const message = messages.find(
         (one) => one.position === hit.position && one.conversationUuid === hit.conversationUuid,
       );
       // It may say something else by now.
@@ -84,15 +118,6 @@ export function createSearch(deps: SearchDeps) {
         ? [`{"message":${message.record},"score":${match.score},"ranges":${JSON.stringify(match.ranges)}}`]
         : [];
     });
-    const nextCursor = page.nextCursor === null ? 'null' : `"${page.nextCursor}"`;
-    return new RawJson(`{"results":[${results.join(',')}],"nextCursor":${nextCursor},"complete":${isComplete}}`);
-  }
-
-  interface Page {
-    hits: Hit[];
-    nextCursor: string | null;
-    isWhole: boolean;
-  }
 
   async function search(caller: ChatCaller, query: SearchQuery): Promise<RawJson> {
     const { q, sort = 'best', limit = limitDefault, cursor } = query;
@@ -102,21 +127,23 @@ export function createSearch(deps: SearchDeps) {
     const after = cursor === undefined ? null : spotOf(cursors.read(list, cursor));
     const scope = await scopeOf(caller, query);
     if (!scope) return new RawJson('{"results":[],"nextCursor":null,"complete":true}');
-    const isBest = sort === 'best';
-    const walked = await walk({
-      terms,
-      scope,
-      after: isBest ? null : after,
-      limit: isBest ? bestOfNewest : limit,
-    });
-    const page = isBest ? bestPage(walked, after, limit) : newestPage(walked, limit);
+    const looked = await look(caller, terms, scope, { isBest: sort === 'best', after, limit });
+    const { page, isComplete } = looked;
+    const results = resultsOf(terms, page.hits, await readable(scope, looked));
     const { next } = page;
-    const nextCursor =
-      next && cursors.write(list, [next.score ?? 0, next.createdAt, next.conversationUuid, next.position]);
-    return answer(caller, terms, scope, { ...page, nextCursor });
+    const nextCursor = next
+      ? `"${cursors.write(list, [next.score ?? 0, next.createdAt, next.conversationUuid, next.position])}"`
+      : 'null';
+    return new RawJson(`{"results":[${results.join(',')}],"nextCursor":${nextCursor},"complete":${isComplete}}`);
   }
 
   return { search, isUsed: (): boolean => clock.elapsed() - lastAt < usedMs };
+}
+
+interface Asked {
+  isBest: boolean;
+  after: Required<After> | null;
+  limit: number;
 }
 
 type After = Pick<Hit, 'createdAt' | 'conversationUuid' | 'position'> & { score?: number };

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../core/clock.ts';
-import type { Db } from '../../../core/db.ts';
+import type { Reader } from '../../../core/db.ts';
 import { indexQueries, skewMs, spanBits, spanStart } from './index-terms.ts';
 import { type Match, matchText, type Term } from './matcher.ts';
 import { type Candidate, readIndexed, readPending, type SearchScope, type Spot } from './search-store.ts';
@@ -36,8 +36,10 @@ export function bySpot(one: Spot, other: Spot): number {
 }
 
 /** Finds the newest matches: in the texts that have no terms yet, and by the index. */
-export function createWalk({ db, clock }: { db: Db; clock: Clock }) {
+export function createWalk({ clock }: { clock: Clock }) {
   interface Search {
+    /** What is read later sees no less: a text that was waiting has terms in what is read after it. */
+    from: Reader;
     terms: readonly Term[];
     scope: SearchScope;
     after: Spot | null;
@@ -55,7 +57,7 @@ export function createWalk({ db, clock }: { db: Db; clock: Clock }) {
    * Spans of time, each longer than the one before, until there is enough: a word that is in every second message costs
    * as little as one that is nowhere.
    */
-  async function walkIndex({ terms, scope, after, limit }: Search, pending: ReadonlySet<string>) {
+  async function walkIndex({ from, terms, scope, after, limit }: Search, pending: ReadonlySet<string>) {
     const hits: Hit[] = [];
     const few = (scope.conversations?.length ?? 0) <= fewConversations;
     const newest = Math.min(
@@ -71,7 +73,7 @@ export function createWalk({ db, clock }: { db: Db; clock: Clock }) {
         const isRare = misses - strangers >= othersMax;
         const narrowing = few || strangers >= strangersMax ? scope : { ...scope, conversations: null };
         const look = { queries: indexQueries(terms, narrowing, { span, isRare }), after: last, before, limit: size };
-        const rows = await readIndexed(db, scope, look);
+        const rows = await readIndexed(from, scope, look);
         const found = hitsOf(
           terms,
           rows.filter((row) => !pending.has(keyOf(row))),
@@ -95,7 +97,7 @@ export function createWalk({ db, clock }: { db: Db; clock: Clock }) {
 
   /** At least the first `limit + 1` matches after a spot, or all there are up to `upTo`. */
   return async function walk(search: Search): Promise<Walked> {
-    const { rows, isWhole } = await readPending(db, search.scope, {
+    const { rows, isWhole } = await readPending(search.from, search.scope, {
       words: search.terms.map(({ text }) => text),
       limit: pendingMax,
     });

@@ -11,9 +11,12 @@ import type { Adapters } from '../../../core/ports.ts';
 /** What ends by itself, in a time of its own. */
 const clock = createFakeClock();
 const env = { CHAT_EDIT_WINDOW_SECONDS: '60' };
-/** What was deleted by a statement of its own. */
+/** What was deleted by a statement of its own, or taken to be deleted with its bytes. */
 const deletes: string[] = [];
 let losesAnswers = false;
+const lost = (): never => {
+  throw new DatabaseUnavailable('the connection broke after the commit');
+};
 const watched = (adapters: Adapters): Adapters => ({
   ...adapters,
   db: {
@@ -22,10 +25,17 @@ const watched = (adapters: Adapters): Adapters => ({
       if (/delete from/.test(statement.text)) deletes.push(statement.text);
       return adapters.db.execute(statement);
     },
+    query(statement) {
+      if (/delete from (events|deliveries)|set status = 'EXPIRED'/.test(statement.text)) deletes.push(statement.text);
+      return adapters.db.query(statement);
+    },
     async batch(statements) {
       const rows = await adapters.db.batch(statements);
-      if (!losesAnswers) return rows;
-      throw new DatabaseUnavailable('the connection broke after the commit');
+      return losesAnswers ? lost() : rows;
+    },
+    async transaction(work) {
+      const result = await adapters.db.transaction(work);
+      return losesAnswers ? lost() : result;
     },
   },
 });
@@ -155,7 +165,11 @@ test('[PRES-6] lastSeenAt is when the user last sent something, however often pr
   await client.ask({ type: 'ping' });
   const pingedAt = new Date(clock.now()).toISOString();
   assert.ok(pingedAt > heardAt);
-  await clock.advance(20_000);
+  const offMs = async () => Math.abs(Date.parse((await lastSeen()) ?? '') - Date.parse(pingedAt));
+  await clock.advance(15_000);
+  await eventually(async () => assert.ok((await offMs()) <= 15_000), patiently);
+  await clock.advance(17_000);
+  // Silent for longer than a heartbeat: to the moment.
   await eventually(async () => assert.equal(await lastSeen(), pingedAt), patiently);
   await client.close();
 });
@@ -208,9 +222,32 @@ test('[CHATWS-14] a message whose commit was not answered reaches subscribers, a
   await bob.close();
 });
 
+test('[CHATWS-14] so do an edit and a reaction whose commits were not answered, each by its own loss', async () => {
+  const { id: room } = await chat.conversation();
+  const bob = await (await chat.user('bob')).connect();
+  await subscribe(bob, room);
+  const { api } = await chat.user('alice');
+  async function lose(write: () => Promise<unknown>): Promise<void> {
+    // Nothing is in doubt any longer that was lost before.
+    await pass(31, bob);
+    losesAnswers = true;
+    await assertRefused(write(), 503, 'SVC_SERVICE_UNAVAILABLE');
+    losesAnswers = false;
+    await clock.advance(1_500);
+  }
+
+  const { id: messageId } = await api.call('sendMessage', { room, body: { text: 'first' } });
+  await lose(() => api.call('editMessage', { messageId, body: { text: 'second' } }));
+  const { message } = await bob.take('message.updated');
+  assert.equal((message as { text: string }).text, 'second');
+  await lose(() => api.call('addReaction', { messageId, body: { emoji: '👍' } }));
+  assert.equal((await bob.take('reaction.added'))['messageId'], messageId);
+  await bob.close();
+});
+
 test('[RET-3] nothing is deleted for its age without a limit', async () => {
   deletes.length = 0;
-  const tables = () => new Set(deletes.map((text) => /delete from (\w+)/.exec(text)?.[1]));
+  const tables = () => new Set(deletes.map((text) => /(?:delete from|update) (\w+)/.exec(text)?.[1]));
   const grown = ['events', 'deliveries', 'connections', 'connection_rollups', 'idempotency_keys', 'room_events'];
   const forgotten = [
     'rtc_tokens',
@@ -219,6 +256,7 @@ test('[RET-3] nothing is deleted for its age without a limit', async () => {
     'end_users',
     'chat_connections',
     'mail_tokens',
+    'attachments',
   ];
   const sampled = ['node_samples', 'call_samples', 'calls', 'api_requests'];
   clock.jump(61 * 60_000);

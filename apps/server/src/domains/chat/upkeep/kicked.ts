@@ -1,5 +1,6 @@
 import { type Clock, iso } from '../../../core/clock.ts';
 import { endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
+import type { Due } from '../../../core/due-store.ts';
 import type { Log } from '../../../core/log.ts';
 
 /** What is due now is nobody else's until then. */
@@ -16,11 +17,13 @@ interface Work<Item> {
   batchMax: number;
   claim(range: ClaimRange): Promise<readonly Item[]>;
   attempt(due: readonly Item[]): Promise<unknown>;
+  /** True while `claim` finds any. */
+  isAnyDue(now: string): Due;
 }
 
 /** Work on claimed rows: a chore, and at once for who has just made one. */
 export function createKicked<Item>({ log, clock }: { log: Log; clock: Clock }, work: Work<Item>) {
-  const { what, claimMs, batchMax, claim, attempt } = work;
+  const { what, claimMs, batchMax, claim, attempt, isAnyDue } = work;
   let running: Promise<unknown> | null = null;
   let isAsked = false;
   let isStopped = false;
@@ -50,6 +53,7 @@ export function createKicked<Item>({ log, clock }: { log: Log; clock: Clock }, w
 
   return {
     run,
+    isDue: () => isAnyDue(iso(clock.now())),
     isStopped: () => isStopped,
     /** Nobody waits for what comes of it. */
     kick(): void {

@@ -132,7 +132,7 @@ export async function findErased(
   return { rows, last: rows.length === limit ? (rows.at(-1)?.id ?? null) : null };
 }
 
-/** Removes some of what was in an erased conversation; 0 when only files are left to wait for, or nothing. */
+/** Removes some of what was in an erased conversation; 0 when only files are left, for their sweep, or nothing. */
 export async function eraseSome(db: Db, id: string, now: string, limit: number): Promise<number> {
   const removed = await db.execute(sql`
     with batch as (select id, position from messages where conversation_id = ${id} limit ${limit}),
@@ -160,16 +160,18 @@ export async function eraseSome(db: Db, id: string, now: string, limit: number):
         select ctid from ${raw(table)} where conversation_id = ${id} limit ${limit}))`);
     if (others > 0) return others;
   }
-  const entries = await forgetDormantIn(db, id);
+  const entries = await forgetDormantIn(db, id, limit);
   if (entries > 0) return entries;
   const sanctions = await db.execute(sql`
     delete from chat_sanctions where ctid = any(array(
       select s.ctid from chat_sanctions s join conversations c on c.public_id = s.place
       where c.id = ${id} and s.place <> '' limit ${limit}))`);
   if (sanctions > 0) return sanctions;
-  await db.execute(sql`
+  const files = await db.execute(sql`
     update attachments set status = 'EXPIRED', expires_at = ${now}
-    where conversation_id = ${id} and status <> 'EXPIRED'`);
+    where id = any(array(
+      select id from attachments where conversation_id = ${id} and status <> 'EXPIRED' limit ${limit}))`);
+  if (files > 0) return files;
   // The row goes when the sweep of files has taken the last of them.
   await db.execute(sql`
     delete from conversations where id = ${id}

@@ -4,13 +4,30 @@ import { type ChatOf, createChatKit, subscribe } from '../../../../testkit/chat/
 import { openSocket, type SocketClient } from '../../../../testkit/clients/socket-client.ts';
 import { eventually } from '../../../../testkit/kit/eventually.ts';
 import { startService, type TestService } from '../../../../testkit/kit/service.ts';
-import { sql } from '../../../core/sql.ts';
+import type { Adapters } from '../../../core/ports.ts';
+import { type Sql, sql } from '../../../core/sql.ts';
+
+/** How many files each statement marked as expired, and how many inbox entries one found. */
+const marked: number[] = [];
+const found: number[] = [];
+const counted = (adapters: Adapters): Adapters => {
+  const { db } = adapters;
+  async function noted<T>({ text }: Sql, touched: Promise<T>, count: (result: T) => number): Promise<T> {
+    const result = await touched;
+    if (/^\s*update attachments (a )?set status = 'EXPIRED'/.test(text)) marked.push(count(result));
+    if (/^\s*select .* from dormant_entries/s.test(text)) found.push(count(result));
+    return result;
+  }
+  const execute = (statement: Sql) => noted(statement, db.execute(statement), (rows) => rows);
+  const query = <T extends object>(statement: Sql) => noted(statement, db.query<T>(statement), (rows) => rows.length);
+  return { ...adapters, db: { ...db, execute, query } };
+};
 
 const env = { CHAT_SUBSCRIBE_RATE_LIMIT: '100000' };
 let service: TestService;
 let chat: ChatOf;
 before(async () => {
-  service = await startService({ env });
+  service = await startService({ env, wrap: counted });
   chat = await createChatKit(service);
 });
 after(() => service.stop());
@@ -96,3 +113,31 @@ test('[RET-3] a backlog of any size goes in one sweep: events, deliveries, messa
     update messages set created_at = ${old} where conversation_id = ${uuid} and (id = ${root} or seq > 1201)`);
   assert.equal(await service.service.chat.sweep.retention(), 2001);
 });
+
+test('[RET-4] an erased conversation with more files than a batch goes in batches, and its row with the last of them', async () => {
+  const { db } = service.adapters;
+  const { api } = chat.project;
+  const { id: room, uuid } = await chat.conversation();
+  await db.execute(sql`
+    insert into attachments (id, conversation_id, filename, mime_type, size, status, blob_key, created_at)
+    select 'att_old' || g, ${uuid}, 'a.txt', 'text/plain', 0, 'ATTACHED', 'chat/att_old' || g || '/0', now()
+    from generate_series(1, 1200) g`);
+  await db.execute(sql`
+    insert into dormant_entries (project_id, environment, user_id, at, conversation_id, unread, mentions, settled_at)
+    select ${chat.project.id}, 'DEVELOPMENT', 'user-' || g, now(), ${uuid}, 0, 0, now() from generate_series(1, 600) g`);
+  await api.call('deleteConversation', { room });
+  const { sweep } = service.service.chat;
+  marked.length = 0;
+  await sweep.retention();
+  assert.deepEqual([Math.max(...marked), sum(marked)], [500, 1_200]);
+  assert.deepEqual([Math.max(...found), sum(found)], [500, 600]);
+  marked.length = 0;
+  await sweep.attachments();
+  assert.deepEqual([Math.max(...marked), sum(marked)], [25, 1_200]);
+  await sweep.retention();
+  const left = await db.query(sql`
+    select id from conversations where id = ${uuid} union all select conversation_id from attachments where conversation_id = ${uuid}`);
+  assert.deepEqual(left, []);
+});
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
