@@ -12,6 +12,8 @@ interface AudienceOptions {
   /** How many try to watch, and how many may. */
   viewers: number;
   ceiling: number;
+  /** Of the node; those who join take turns in them. */
+  processes: number;
   packetsPerSecond: number;
   bytes: number;
   measureMs: number;
@@ -27,7 +29,7 @@ interface AudienceResult {
   fewest: number;
   received: number;
   expected: number;
-  /** CPU time of the media process for each second and viewer, in milliseconds; null where the system does not tell. */
+  /** CPU time of the media processes for each second and viewer, in milliseconds; null where the system does not tell. */
   cpuMsPerViewer: number | null;
   /** Reasons for which stays ended. */
   ends: Record<string, number>;
@@ -39,7 +41,7 @@ export async function runAudience(options: AudienceOptions): Promise<AudienceRes
   const service = await startService({
     env: { LIVE_STREAM_MAX_VIEWERS: String(options.ceiling), SIGNALING_MAX_CONNECTIONS_PER_WINDOW: '100000' },
   });
-  const node = await startNode(service);
+  const node = await startNode(service, options.processes);
   const peers = fork(new URL('./audience-peers.ts', import.meta.url));
   try {
     return await play(options, service, node, peers);
@@ -50,12 +52,10 @@ export async function runAudience(options: AudienceOptions): Promise<AudienceRes
   }
 }
 
-async function startNode(service: TestService): Promise<TestNode> {
+async function startNode(service: TestService, processes: number): Promise<TestNode> {
   const [secret = ''] = service.config.sfuSecrets;
-  return startTestNode(
-    { CONTROL_URL: service.url, SFU_REGISTRATION_SECRET: secret, SFU_ANNOUNCED_HOST: '127.0.0.1', SFU_PROCESSES: '1' },
-    true,
-  );
+  const env = { CONTROL_URL: service.url, SFU_REGISTRATION_SECRET: secret, SFU_ANNOUNCED_HOST: '127.0.0.1' };
+  return startTestNode({ ...env, SFU_PROCESSES: String(processes), SFU_ROOM_SPREAD_PERCENT: '0' }, true);
 }
 
 async function play(
@@ -125,8 +125,11 @@ function tally(words: readonly string[]): Record<string, number> {
   return counts;
 }
 
-/** CPU time of the media process so far. */
-const cpuMs = ({ node }: TestNode): Promise<number | null> => processCpuMs(node.pids()[0] ?? 0);
+/** CPU time of the media processes so far. */
+async function cpuMs({ node }: TestNode): Promise<number | null> {
+  const each = await Promise.all(node.pids().map((pid) => processCpuMs(pid)));
+  return each.reduce((sum, ms) => (sum === null || ms === null ? null : sum + ms), 0);
+}
 
 function ask(peers: ChildProcess, request: AudienceRequest): Promise<unknown> {
   return new Promise((resolve, reject) => {

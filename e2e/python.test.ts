@@ -127,8 +127,8 @@ describe('[EX] the Python clients run as they are written', { skip: skipWithoutP
     await eventually(async () => assert.equal((await svc.rooms.participants('python-call')).length, 0));
   });
 
-  test('[RTC-94] aiortc publishes by WHIP and watches by WHEP, and is gone within 15 s of its close', async () => {
-    const name = 'python-plain';
+  /** A room that one publishes in by WHIP and another watches by WHEP, with a picture. */
+  async function plainCall(name: string): Promise<{ sender: PythonProgram; watcher: PythonProgram }> {
     const { id } = await svc.rooms.create({ name });
     const join = async (way: 'whip' | 'whep', participantIdentity: string): Promise<PythonProgram> => {
       const { token } = await svc.rooms.tokens.create(name, { participantIdentity, permissions: speaker() });
@@ -138,8 +138,27 @@ describe('[EX] the Python clients run as they are written', { skip: skipWithoutP
     await prints(sender, /^connected$/m);
     const watcher = await join('whep', 'watches');
     await prints(watcher, /^frames 30$/m);
+    return { sender, watcher };
+  }
+  const areThere = async (name: string, identities: readonly string[]): Promise<void> =>
+    assert.deepEqual((await svc.rooms.participants(name)).map(({ identity }) => identity).sort(), identities);
+
+  test('[RTC-94] aiortc publishes by WHIP and watches by WHEP, and is gone within 15 s of its close', async () => {
+    const name = 'python-plain';
+    const { sender, watcher } = await plainCall(name);
     for (const { child } of [sender, watcher]) child.stdin?.end();
-    await eventually(async () => assert.equal((await svc.rooms.participants(name)).length, 0), { withinMs: 15_000 });
+    await eventually(() => areThere(name, []), { withinMs: 15_000 });
+  });
+
+  test('[RTC-94] aiortc that is killed while media flows is gone within 15 s, who watches and who publishes', async () => {
+    const name = 'python-killed';
+    const { sender, watcher } = await plainCall(name);
+    // What the look itself may take is not the node's.
+    const soon = { withinMs: 16_000, everyMs: 250 };
+    watcher.child.kill('SIGKILL');
+    await eventually(() => areThere(name, ['sends']), soon);
+    sender.child.kill('SIGKILL');
+    await eventually(() => areThere(name, []), soon);
   });
 });
 

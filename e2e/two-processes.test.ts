@@ -15,7 +15,7 @@ describe('two processes on PostgreSQL and Redis', {
   skip: isProduction ? false : 'needs PostgreSQL and Redis: npm run test:production',
 }, () => {
   let database: TestDatabase;
-  let servers: ServerProcess[] = [];
+  const servers: ServerProcess[] = [];
 
   before(async () => {
     database = await openTestDatabase();
@@ -27,8 +27,9 @@ describe('two processes on PostgreSQL and Redis', {
       SFU_REGISTRATION_SECRET: randomUUID() + randomUUID(),
       TRUST_PROXY: '127.0.0.1',
     };
-    const first = await startProcess(shared);
-    servers = [first, await startProcess(shared)];
+    // One by one: what has started is stopped, whatever becomes of the other.
+    servers.push(await startProcess(shared));
+    servers.push(await startProcess(shared));
   });
   after(async () => {
     for (const server of servers) {

@@ -4,6 +4,8 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 export interface Path {
   /** Share of packets that vanish, 0-1. */
   loss: number;
+  /** How many vanish in a row, on average (Gilbert's model). 0: each by itself. */
+  burst: number;
   delayMs: number;
   /** Bits per second that pass; what does not fit waits in a queue. 0: no limit. */
   bitsPerSecond: number;
@@ -29,7 +31,7 @@ interface UdpProxyOptions {
   target?: string;
 }
 
-const clean = (): Path => ({ loss: 0, delayMs: 0, bitsPerSecond: 0, queueMs: 300 });
+const clean = (): Path => ({ loss: 0, burst: 0, delayMs: 0, bitsPerSecond: 0, queueMs: 300 });
 
 /**
  * A bad network in a process: clients send to its port, it sends on to the server from a socket of its own for each
@@ -82,15 +84,31 @@ export async function startUdpProxy(
   };
 }
 
+/**
+ * Whether the next packet vanishes. With bursts the path is good or bad: in the bad state everything is lost, and the
+ * chances to change between the two give the share and the mean length that were asked for.
+ */
+export class Losses {
+  #isBad = false;
+
+  next({ loss, burst }: Pick<Path, 'loss' | 'burst'>, random: () => number): boolean {
+    if (burst === 0 || loss === 0 || loss === 1) return random() < loss;
+    const toBad = loss / (burst * (1 - loss));
+    this.#isBad = this.#isBad ? random() >= 1 / burst : random() < toBad;
+    return this.#isBad;
+  }
+}
+
 /** One direction of one client. First in, first out: a path that reorders looks to a receiver like one that loses. */
 class Link {
   /** When the last bit queued so far is through. */
   #freeAt = 0;
   readonly #waiting: { at: number; send: () => void }[] = [];
   #isTicking = false;
+  readonly #losses = new Losses();
 
   pass(path: Path, bytes: number, random: () => number, send: () => void): void {
-    if (random() < path.loss) return;
+    if (this.#losses.next(path, random)) return;
     const now = performance.now();
     let at = now + path.delayMs;
     if (path.bitsPerSecond > 0) {

@@ -65,7 +65,9 @@ if (import.meta.main) {
   for (const path of checked) {
     const text = readFileSync(path, 'utf8');
     if (isConcurrent(text) && !concurrentIndexes(text))
-      problems.push(`${path}: says "concurrently" and holds more than "create index concurrently if not exists".`);
+      problems.push(
+        `${path}: says "concurrently" and holds more than "create index concurrently if not exists" and "drop index concurrently if exists".`,
+      );
   }
   if (files.length < 20) problems.push(`saw only ${files.length} migrations: the check is broken`);
   finishCheck(problems, `${files.length} migrations, ${checked.length} under the rule`);

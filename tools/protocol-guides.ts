@@ -374,16 +374,16 @@ const laterOn = (): string => `
 ## During the call
 
 - Publish more: add the tracks to the same peer connection, offer again, and send \`publish\` with the new \`tracks\` and the changed entries. The \`response\` has the changed entries of the answer.
-- Others publish and leave: each \`sub.offer\` has a higher \`revision\` and the changed entries. Apply it, set the whole as remote offer and answer with its \`revision\`; \`ice\` and \`dtls\` count in the first answer of a transport only. The node waits for your answer before it offers again, and refuses an answer to an older revision. With \`restart: true\`, or other \`ice\` than before, it has built a new transport: begin with a new peer connection.
+- Others publish and leave: each \`sub.offer\` has a higher \`revision\` and the changed entries. Apply it, set the whole as remote offer and answer with its \`revision\`; \`ice\` and \`dtls\` count in the first answer of a transport only. The node waits for your answer before it offers again, and refuses an answer to an older revision. With more than 50 people in the room it offers at most twice a second. With \`restart: true\`, or other \`ice\` than before, it has built a new transport: begin with a new peer connection.
 - Which track a line carries is its entry's \`trackId\`; whose it is, \`track.published\` and \`participants\` say. A line whose track ended becomes \`inactive\` and may carry another track later.
 - With \`autoSubscribe: false\` you get what you ask for by \`subscribe\`. \`track.settings\` says how large a video is shown, so that the fitting layer comes; \`stream.state\` says when one is paused.
 - \`track.mute\` tells the others; stop sending as well. \`unpublish\` ends a track.
-- A transport that failed: \`ice.restart\` with \`pc: "sub"\` brings a new \`sub.offer\`; with \`pc: "pub"\` send the whole description of a new peer connection, with the \`trackId\` of each track, and get the answer.
+- A transport that failed: \`ice.restart\` with \`pc: "sub"\` brings a new \`sub.offer\`, and what reliable data you have not had of the old one, if you say in \`received\` how many messages of others it brought (those of the node itself, below, do not count) and ignore what it still brings; with \`pc: "pub"\` send the whole description of a new peer connection, with the \`trackId\` of each track, and get the answer.
 - Data: the receiving peer connection has two negotiated channels, ${Object.entries(DATA_CHANNELS)
   .map(([name, { id }]) => `\`${name}\` with id ${id}`)
   .join(
     ' and ',
-  )} (unordered, no retransmits). A message is two bytes with the length of the head, the head as JSON (\`topic\`, \`to\`, \`text\`; from the node also \`from\` and \`at\`), and the payload. The frame \`data\` does the same without a channel.
+  )} (unordered, no retransmits). A message is two bytes with the length of the head, the head as JSON (\`topic\`, \`to\`, \`text\`; from the node also \`from\` and \`at\`), and the payload. The frame \`data\` does the same without a channel. A message of three bytes, two zeros and a state, is of the node and on \`reliable\` only: 1, send no reliable data, as a receiver reads too slowly or your share of the second is nearly spent; 0, go on; 2, go on, and a receiver has missed something or will. After at most five seconds of 1 comes one of the others. Who ignores it loses what does not fit.
 - \`token.refresh\` brings a fresh token for the next connection; you need not answer.
 - \`leave\` ends the stay at once. A socket that closes without it keeps the place for ${seconds(resumeWindowMs)}.
 

@@ -62,7 +62,7 @@ if (values.production) {
   const heavy = offerFiles(byWeight.get('heavy') ?? [], patient);
   const media = offerFiles(byWeight.get('media') ?? [], { ...patient, ...preferred });
   // One more than there are cores, and one for media: all of them wait for timers and servers as much as they compute.
-  await runLanes([...Array.from({ length: workers + 1 }, () => [light, heavy]), [media, light]]);
+  await runLanes([...Array.from({ length: workers + 1 }, () => [light, heavy]), [media, light, heavy]]);
 }
 process.exitCode = report.conclude(files) ? 0 : 1;
 

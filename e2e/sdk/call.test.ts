@@ -168,8 +168,7 @@ test('[SDK-28] a viewer sees but cannot publish, and the error says how to chang
   assert.deepEqual(error, {
     name: 'PermissionError',
     code: 'SVC_PUBLISH_NOT_ALLOWED',
-    message:
-      'This RTC token does not allow publishing. `publish` is false unless you set it. Mint the token with `permissions: speaker()` or `{ publish: true }`.',
+    message: 'This RTC token does not allow publishing. Mint it with `permissions: speaker()` or `{ publish: true }`.',
   });
   await eve.page.evaluate(() => window.caller.room.leave());
   await soon(async () => assert.ok((await ada.log()).includes('left eve (client)')));

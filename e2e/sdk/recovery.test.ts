@@ -76,6 +76,32 @@ test('[SDK-31] what happened during the outage is emitted once', { skip }, async
   for (const one of [ada, bob]) await soon(async () => assert.ok((await one.log()).includes('left carol (client)')));
 });
 
+test('[MED-77] an offer that the browser refuses once costs no track: all come over another transport, without a rejoin', {
+  skip,
+}, async () => {
+  await forget(ada, bob);
+  await ada.page.evaluate(() => {
+    const { prototype } = RTCPeerConnection;
+    const { setRemoteDescription } = prototype;
+    prototype.setRemoteDescription = async () => {
+      prototype.setRemoteDescription = setRemoteDescription;
+      throw new DOMException('refused once', 'InvalidAccessError');
+    };
+  });
+  const carol = await kit.caller(room, 'carol');
+  await carol.join();
+  await carol.setCamera(true);
+  const log = async () => (await ada.log()).join('\n');
+  await soon(async () => assert.match(await log(), /^error .*refused once$/m));
+  await soon(async () => assert.deepEqual(await ada.tiles(), ['bob CAMERA', 'carol CAMERA'], await log()));
+  for (const identity of ['bob', 'carol']) await ada.watches(identity);
+  await soon(async () => assert.equal(await ada.state(), 'connected', await log()));
+  assert.match(await log(), /^unsubscribed bob CAMERA$/m, 'the node was asked for another transport');
+  assert.doesNotMatch((await bob.log()).join('\n'), /ada/, 'to others she was there all the time');
+  await carol.page.evaluate(() => window.caller.room.leave());
+  await isWhole();
+});
+
 test('[SDK-32] another server process takes over', { skip }, async () => {
   await forget(ada, bob);
   await kit.replaceServer();
@@ -91,6 +117,47 @@ test('[SDK-33] no network at all for ten seconds: it comes back, without a ghost
   kit.setLoss(0);
   kit.tcp.mend();
   await isWhole();
+});
+
+test('[SDK-149] data that is sent while the network is away comes once, by the transport that follows', {
+  skip,
+}, async () => {
+  for (const { page } of [ada, bob]) await page.evaluate(() => window.caller.data.splice(0));
+  const send = (payload: string) => kit.api.call('sendRoomData', { id: room.id, body: { payload } });
+  const arrives = async (...payloads: string[]): Promise<void> => {
+    for (const { page } of [ada, bob])
+      await soon(async () =>
+        assert.deepEqual(
+          await page.evaluate(() => window.caller.data),
+          payloads.map((payload) => `server - ${payload}`),
+        ),
+      );
+  };
+  await send('before');
+  await arrives('before');
+  for (const { page } of [ada, bob])
+    await page.evaluate(() => {
+      const { caller, RTCPeerConnection: Native } = window;
+      window.RTCPeerConnection = class extends Native {
+        constructor(configuration?: RTCConfiguration) {
+          super(configuration);
+          caller.log.push('another transport');
+        }
+      };
+    });
+  kit.setLoss(1);
+  await send('one');
+  await send('two');
+  kit.tcp.freezeOpenOnes();
+  // Another network: signaling is connected anew, and both transports are replaced at once.
+  for (const { page } of [ada, bob]) await page.evaluate(() => void window.dispatchEvent(new Event('online')));
+  for (const one of [ada, bob])
+    await soon(async () => assert.equal((await one.log()).filter((line) => line === 'another transport').length, 2));
+  kit.setLoss(0);
+  kit.tcp.mend();
+  await isWhole();
+  await send('three');
+  await arrives('before', 'one', 'two', 'three');
 });
 
 test('[SDK-34] a media process is killed: all rejoin and see each other', { skip }, async () => {

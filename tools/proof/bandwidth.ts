@@ -2,6 +2,9 @@
  * How Chromium's pictures and rates follow a path that narrows and widens, with transport-wide feedback and with REMB
  * alone, one after the other on the same machine, and how a picture stands losses: `node tools/proof/bandwidth.ts`. The
  * path takes 50 ms there and back, and its queue 300 ms at most.
+ *
+ * `… bandwidth.ts held`: instead of that, what Chromium believes to have on a clean path while the event loop of the media
+ * process, whose clock the feedback goes by, is held four times a second; about two and a half minutes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExtensionName } from '@parley/media-description';
@@ -20,6 +23,10 @@ const LOSS = 0.05;
 const LOSS_MS = 60_000;
 const FROZEN_SHARE_MAX = 0.05;
 
+const HELD_MS = [0, 5, 20, 50, 100];
+const HELD_SAMPLES = 50;
+const HELD_SAMPLE_MS = 200;
+
 interface Row {
   feedback: string;
   what: string;
@@ -35,11 +42,16 @@ interface Stage {
   report(what: string, value: string, isGood?: boolean): void;
 }
 
-async function measure(feedback: string, lacks: ExtensionName[]): Promise<void> {
+async function startBehindProxy() {
   const port = await freeUdpPort();
   const proxy = await startUdpProxy(port);
   for (const path of [proxy.up, proxy.down]) path.delayMs = DELAY_MS;
   const call = await startCall({ SFU_UDP_PORT: String(port), SFU_ANNOUNCED_UDP_PORT: String(proxy.port) });
+  return { proxy, call };
+}
+
+async function measure(feedback: string, lacks: ExtensionName[]): Promise<void> {
+  const { proxy, call } = await startBehindProxy();
   const alice = await call.join('alice', undefined, { lacks });
   const bob = await call.join('bob', undefined, { lacks });
   const report: Stage['report'] = (what, value, isGood = true) => rows.push({ feedback, what, value, isGood });
@@ -112,11 +124,50 @@ async function losePackets({ proxy, bob, report }: Stage): Promise<void> {
   );
 }
 
+/** Feedback by a loop that is late: the media process is started with a switch that only this proof has. */
+async function measureHeld(heldMs: number) {
+  const preload = new URL('../../apps/sfu/testkit/held-loop.ts', import.meta.url);
+  Object.assign(process.env, { NODE_OPTIONS: `--import=${preload}`, HELD_LOOP_MS: String(heldMs) });
+  const { proxy, call } = await startBehindProxy();
+  for (const name of ['NODE_OPTIONS', 'HELD_LOOP_MS']) delete process.env[name];
+  const alice = await call.join('alice');
+  const bob = await call.join('bob');
+  const started = performance.now();
+  await alice.page.evaluate((encodings) => window.client.publish('video', encodings), SIMULCAST);
+  const rose = await msUntil(async () => (await available(alice)) >= WANTED_BPS, started, 15_000);
+  const samples: number[] = [];
+  for (let index = 0; index < HELD_SAMPLES; index += 1) {
+    await sleep(HELD_SAMPLE_MS);
+    samples.push(await available(alice));
+  }
+  const delaySeconds = await eventLoopDelay(call.node.node.internalUrl);
+  const layer = layerOf(bob);
+  await call.close();
+  proxy.close();
+  samples.sort((a, b) => a - b);
+  return {
+    'held, four times a second': `${heldMs} ms`,
+    'p99 of the loop’s delay': `${Math.round(delaySeconds * 1000)} ms`,
+    '1.5 Mbit/s available after': rose === undefined ? 'never in 15 s' : ms(rose),
+    'then, for ten seconds, at least': mbps(samples[0] ?? 0),
+    median: mbps(samples[HELD_SAMPLES / 2] ?? 0),
+    'at most': mbps(samples.at(-1) ?? 0),
+    'layer of the subscriber': layer,
+  };
+}
+
+/** As the media process says itself: that it was held is seen here. */
+async function eventLoopDelay(url: string): Promise<number> {
+  const text = await (await fetch(new URL('/metrics', url))).text();
+  return Number(/^parley_media_event_loop_delay_p99_seconds\S* (\S+)$/m.exec(text)?.[1] ?? Number.NaN);
+}
+
 async function msUntil(
   check: () => boolean | Promise<boolean>,
   started = performance.now(),
+  withinMs = 60_000,
 ): Promise<number | undefined> {
-  while (performance.now() - started < 60_000) {
+  while (performance.now() - started < withinMs) {
     if (await check()) return performance.now() - started;
     await sleep(20);
   }
@@ -138,11 +189,17 @@ const mbps = (value: number) => `${(value / 1_000_000).toFixed(2)} Mbit/s`;
 const gaps = (values: readonly number[]) =>
   values.length === 0 ? 'none over 200 ms' : values.map((gap) => `${Math.round(gap)} ms`).join(', ');
 
-for (const [feedback, lacks] of [
-  ['transport-wide', []],
-  ['REMB', ['transportCc']],
-] as const)
-  await measure(feedback, [...lacks]);
-console.table(rows.map(({ isGood, ...row }) => ({ ...row, '': isGood ? '' : 'SHORT' })));
+if (process.argv[2] === 'held') {
+  const held = [];
+  for (const heldMs of HELD_MS) held.push(await measureHeld(heldMs));
+  console.table(held);
+} else {
+  for (const [feedback, lacks] of [
+    ['transport-wide', []],
+    ['REMB', ['transportCc']],
+  ] as const)
+    await measure(feedback, [...lacks]);
+  console.table(rows.map(({ isGood, ...row }) => ({ ...row, '': isGood ? '' : 'SHORT' })));
+}
 await stopShared();
 process.exit(rows.every(({ isGood }) => isGood) ? 0 : 1);

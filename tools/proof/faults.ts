@@ -2,9 +2,9 @@
  * What happens when something fails: three server processes with a PostgreSQL and a Redis of their own, under load, and
  * one fault after the other. Each must keep the invariants of the failure policy.
  *
- *   node tools/proof/faults.ts [scenario…] [--scale 0.3] [--seed 1]
+ *   node tools/proof/faults.ts [scenario…] [--redis cluster] [--scale 0.3] [--seed 1]
  *
- * Needs the programs of PostgreSQL and Redis; those that run on this machine are not touched.
+ * With `--redis cluster` all of them have a Redis Cluster of three masters, each with a replica. Needs the programs of PostgreSQL and Redis; those that run on this machine are not touched.
  */
 import { parseArgs } from 'node:util';
 import { backMs } from './faults/invariants.ts';
@@ -15,8 +15,15 @@ import { observe } from './faults/scene.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { scale: { type: 'string', default: '1' }, seed: { type: 'string', default: '1' } },
+  options: {
+    scale: { type: 'string', default: '1' },
+    seed: { type: 'string', default: '1' },
+    redis: { type: 'string', default: 'one' },
+  },
 });
+const kinds = ['one', 'cluster'] as const;
+const redis = kinds.find((kind) => kind === values.redis);
+if (!redis) throw new Error(`--redis is one of ${kinds.join(', ')}`);
 const size = { scale: Number(values.scale), seed: Number(values.seed) };
 const log = (line: string): void => console.log(`${new Date().toISOString().slice(11, 19)}  ${line}`);
 
@@ -26,7 +33,7 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(scenarios)
   log(`${name}: ${scenario.title}`);
   const prepared = scenario.prepare?.();
   try {
-    const options = { ...scenario.options, ...prepared?.options, log };
+    const options = { redis, ...scenario.options, ...prepared?.options, log };
     const seen = await observe(options, (scene) => scenario.harm(scene, size));
     if (!report(scenario, seen)) process.exitCode = 1;
   } catch (error) {

@@ -7,6 +7,7 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, firefox } from 'playwright-core';
 import { WebSocket, WebSocketServer } from 'ws';
+import { type Site, type SiteOptions, siteFile } from '../../e2e/browser.ts';
 import { leniently } from './networks/firefox.ts';
 
 export const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port;
@@ -70,6 +71,28 @@ export async function openFirefox(): Promise<Firefox> {
       await context.close();
       door.close();
       await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Pages of Firefox, from a server of their own. */
+export async function openFirefoxSite({ modules = {} }: SiteOptions): Promise<Site> {
+  const { context, close } = await openFirefox();
+  const server = createServer(async (request, response) => {
+    const file = await siteFile(modules, request.url ?? '/');
+    if (file) response.setHeader('content-type', file.contentType).end(file.body);
+    else response.writeHead(404).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    async newPage() {
+      const page = await context.newPage();
+      await page.goto(`http://127.0.0.1:${portOf(server)}/`);
+      return page;
+    },
+    async close() {
+      server.close();
+      await close();
     },
   };
 }

@@ -11,8 +11,8 @@
  *   node tools/proof/read-replica.ts [--seconds 5] [--writers 4]
  *
  * Makes two PostgreSQL servers of the installed programs and two server processes. Each writer sends at one process and
- * reads at the other: the first page must begin with what it sent. A member of the project does the same with the
- * dashboard's list of messages. At the end the primary's CPU for a page of 50 is compared with and without the replica.
+ * reads at the other: the first page must begin with what it sent, and a search must find it. A member of the project
+ * does the same with the dashboard's list of messages. At the end the primary's CPU for a page of 50 is compared with and without the replica.
  */
 import { parseArgs } from 'node:util';
 import pg from 'pg';
@@ -48,15 +48,18 @@ async function writeAndRead(fleet: ChatFleet, place: number, until: number, resu
   const { id: room } = await fleet.api(place).call('createConversation', { body: { name: `w${place}-${until}` } });
   for (let n = 1; Date.now() < until; n++) {
     try {
-      const sent = await fleet.api(n).call('sendMessage', { room, body: { senderId: 'alice', text: `message ${n}` } });
+      const word = `w${place}n${n}x${until}`;
+      const sent = await fleet.api(n).call('sendMessage', { room, body: { senderId: 'alice', text: `word ${word}` } });
       const started = performance.now();
       const page = await fleet.api(n + 1).call('listMessages', { room, query: {} });
       result.ms.push(performance.now() - started);
       const { projectId, owner } = dashboard(fleet);
       const listed = await owner.call('listProjectMessages', { projectId, conversationId: room, query: { limit: 1 } });
-      result.reads += 2;
+      const { results } = await fleet.api(n + 1).call('searchMessages', { query: { q: word } });
+      result.reads += 3;
       if (page.messages[0]?.id !== sent.id) result.stale++;
       if (listed[0]?.id !== sent.id) result.stale++;
+      if (results[0]?.message.id !== sent.id) result.stale++;
     } catch (error) {
       result.failed.push(String(error));
     }

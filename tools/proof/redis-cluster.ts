@@ -15,9 +15,8 @@ import { parseArgs } from 'node:util';
 import { tagsOf } from '../../apps/server/src/adapters/redis-stores.ts';
 import { runOutageScenario, type ScenarioResult } from '../../apps/server/testkit/chat/fault-scenarios.ts';
 import { startFleet } from '../../apps/server/testkit/chat/fleet.ts';
-import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { startOwnRedis, startOwnSentinel } from '../../apps/server/testkit/kit/redis.ts';
-import { type OwnCluster, slotsInUse, startOwnCluster } from '../../apps/server/testkit/kit/redis-cluster.ts';
+import { type OwnCluster, promoted, slotsInUse, startOwnCluster } from '../../apps/server/testkit/kit/redis-cluster.ts';
 import { openTestDatabase } from '../../apps/server/testkit/kit/test-database.ts';
 
 const { values, positionals } = parseArgs({
@@ -79,13 +78,7 @@ const scenarios: Record<string, () => Promise<Change>> = {
     return {
       url: cluster.url,
       kill: async () => master?.kill(),
-      start: () =>
-        eventually(
-          async () => {
-            if (!/role:master/.test(String(await replica?.ask('INFO', 'replication')))) throw new Error('no failover');
-          },
-          { withinMs: 60_000 },
-        ),
+      start: async () => replica && promoted(replica),
       stop: cluster.stop,
     };
   },

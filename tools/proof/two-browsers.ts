@@ -2,37 +2,16 @@
  * A call between Chromium and Debian's Firefox over two media processes of a node, both with camera and microphone: each
  * sees and hears the other across the pipe: `node tools/proof/two-browsers.ts`. Needs firefox-esr.
  */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
+import assert from 'node:assert/strict';
 import { createApi } from '@parley/server';
+import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { startService } from '../../apps/server/testkit/kit/service.ts';
 import { stopShared } from '../../apps/server/testkit/kit/worker-life.ts';
 import { startTestNode } from '../../apps/sfu/testkit/node.ts';
-import { type Site, type SiteOptions, siteFile } from '../../e2e/browser.ts';
 import { type CallPage, openPages } from '../../e2e/sdk/kit.ts';
-import { openFirefox, ownAddress, portOf } from './firefox-context.ts';
+import { openFirefoxSite, ownAddress } from './firefox-context.ts';
 
-/** Pages of Firefox, from a server of their own. */
-async function openFirefoxSite({ modules = {} }: SiteOptions): Promise<Site> {
-  const { context, close } = await openFirefox();
-  const server = createServer(async (request, response) => {
-    const file = await siteFile(modules, request.url ?? '/');
-    if (file) response.setHeader('content-type', file.contentType).end(file.body);
-    else response.writeHead(404).end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    async newPage() {
-      const page = await context.newPage();
-      await page.goto(`http://127.0.0.1:${portOf(server)}/`);
-      return page;
-    },
-    async close() {
-      server.close();
-      await close();
-    },
-  };
-}
+const SOUND_MS_MAX = 20_000;
 
 const service = await startService();
 const [secret = ''] = service.config.sfuSecrets;
@@ -59,11 +38,18 @@ for (const call of calls) {
   await call.setCamera(true);
 }
 const [ada, bob] = calls as [CallPage, CallPage];
-await bob.watches('chromium');
-await ada.watches('firefox');
+for (const [one, other] of [
+  [bob, 'chromium'],
+  [ada, 'firefox'],
+] as const) {
+  await one.watches(other);
+  const heard = async (): Promise<void> =>
+    assert.ok((await one.view(other)).audioEnergy > 0, `${one.identity} does not hear ${other}`);
+  await eventually(heard, { withinMs: SOUND_MS_MAX });
+}
 const shown = await bob.page.evaluate(() => window.caller.times);
 console.log(
-  `Chromium and Firefox, a media process each, see one another; Firefox had its first picture ${Math.round((shown['firstFrame'] ?? Number.NaN) - (shown['join'] ?? 0))} ms after joining`,
+  `Chromium and Firefox, a media process each, see and hear one another; Firefox had its first picture ${Math.round((shown['firstFrame'] ?? Number.NaN) - (shown['join'] ?? 0))} ms after joining`,
 );
 await firefoxPages.close();
 await chromiumPages.close();

@@ -49,6 +49,17 @@ const longest = [
   'http/route-sweep',
   'bus/bus',
   'adapters/redis-kinds',
+  'e2e/dashboard-pages',
+  'sdk/recovery',
+  'e2e/guides',
+  'e2e/gallery',
+  'e2e/plain-webrtc',
+  'e2e/dashboard-sessions',
+  'e2e/billing',
+  'sdk/timeline',
+  'e2e/dashboard-truth',
+  'e2e/dashboard-two-factor',
+  'e2e/first-run',
 ];
 
 function rankOf(file: string): number {

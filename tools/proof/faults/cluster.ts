@@ -4,17 +4,14 @@ import {
   type OwnPostgresOptions,
   startOwnPostgres,
 } from '../../../apps/server/testkit/kit/own-postgres.ts';
-import { type OwnRedis, startOwnRedis } from '../../../apps/server/testkit/kit/redis.ts';
-import { startTcpProxy, type TcpProxy } from '../../../apps/server/testkit/peers/tcp-proxy.ts';
 import { type NodeProcess, startNodeProcess } from '../../../e2e/node-process.ts';
+import { type RedisKind, type SharedState, startSharedState } from './shared-state.ts';
 
-/** Three server processes on a PostgreSQL and a Redis of their own, each with a wire of its own to Redis. */
+/** Three server processes on a PostgreSQL and a Redis of their own. */
 export interface Cluster {
   fleet: ChatFleet;
   postgres: OwnPostgres;
-  redis: OwnRedis;
-  /** Between each process and Redis. */
-  wires: readonly TcpProxy[];
+  redis: SharedState;
   nodes: readonly NodeProcess[];
   stop(): Promise<void>;
 }
@@ -24,6 +21,8 @@ export interface ClusterOptions {
   env?: Record<string, string>;
   envOf?: (place: number) => Record<string, string>;
   postgres?: OwnPostgresOptions;
+  /** One server unless told. */
+  redis?: RedisKind;
   /** One process on the embedded database instead. */
   isEmbedded?: boolean;
 }
@@ -61,35 +60,45 @@ async function startAlone({ env = {} }: ClusterOptions): Promise<Cluster> {
     thaw: absent,
     remove: absent,
   };
-  const redis = { url: '', start: absent, kill: absent, freeze: absent, thaw: absent };
-  return { fleet, postgres, redis, wires: [], nodes: [], stop: fleet.stop };
+  const redis = {
+    urlOf: absent,
+    start: absent,
+    kill: absent,
+    freeze: absent,
+    thaw: absent,
+    flush: absent,
+    wires: [],
+    cluster: null,
+    stop: absent,
+  };
+  return { fleet, postgres, redis, nodes: [], stop: fleet.stop };
 }
 
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   if (options.isEmbedded) return startAlone(options);
-  const { nodes: nodeCount = 0, env = {}, envOf = () => ({}) } = options;
-  const [postgres, redis] = await Promise.all([startOwnPostgres(options.postgres), startOwnRedis()]);
-  const wires: TcpProxy[] = [];
+  const { nodes: nodeCount = 0, env = {}, envOf = () => ({}), redis: kind = 'one' } = options;
+  const [postgres, redis] = await Promise.all([
+    startOwnPostgres(options.postgres),
+    startSharedState(kind, processCount),
+  ]);
   const nodes: NodeProcess[] = [];
   let fleet: ChatFleet | undefined;
   async function stop(): Promise<void> {
     for (const node of nodes) await node.kill();
     await fleet?.stop();
-    for (const wire of wires) await wire.close();
-    await redis.kill();
+    await redis.stop();
     await postgres.remove();
   }
   try {
-    while (wires.length < processCount) wires.push(await startTcpProxy(redis.url, { mark: /\r\nsubscribe\r\n/ }));
     fleet = await startFleet({
       processes: processCount,
       env: { ...clusterEnv, DATABASE_URL: postgres.url, ...env },
-      envOf: (place) => ({ REDIS_URL: wires[place]?.url ?? '', ...envOf(place) }),
+      envOf: (place) => ({ REDIS_URL: redis.urlOf(place), ...envOf(place) }),
       members: ['alice'],
     });
     for (let place = 0; place < nodeCount; place++)
       nodes.push(await startNodeProcess({ name: `node-${place}`, secret, controlUrl: fleet.url(place) }));
-    return { fleet, postgres, redis, wires, nodes, stop };
+    return { fleet, postgres, redis, nodes, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError, createApi } from '@parley/server';
-import { createClient } from 'redis';
+import { tagsOf } from '../../../../apps/server/src/adapters/redis-stores.ts';
 import { eventually } from '../../../../apps/server/testkit/kit/eventually.ts';
+import { following, type OwnCluster, promoted, slotsInUse } from '../../../../apps/server/testkit/kit/redis-cluster.ts';
 import {
   completeWithin,
   fact,
@@ -58,11 +60,8 @@ async function reactEverywhere({ fleet }: Scene): Promise<number[]> {
 
 const isOverLimit = (error: unknown): boolean => error instanceof ApiError && error.status === 429;
 
-async function flush(url: string): Promise<void> {
-  const client = createClient({ url });
-  await client.connect();
-  await client.flushAll();
-  client.destroy();
+function clusterOf({ redis: { cluster } }: Scene): OwnCluster {
+  return cluster ?? assert.fail('this scenario has a cluster');
 }
 
 export const redis: Scenarios = {
@@ -119,7 +118,7 @@ export const redis: Scenarios = {
     async harm({ redis: own, fleet, begin, end, measure }) {
       begin();
       for (let time = 0; time < 10; time++) {
-        await flush(own.url);
+        await own.flush();
         await pause(500);
       }
       end();
@@ -135,8 +134,9 @@ export const redis: Scenarios = {
 
   'redis-deaf': {
     title: 'Every subscription of a process dies without a sign, one process after the other',
-    options: { nodes: 2 },
-    async harm({ wires, begin, end, measure }) {
+    // Between processes and a cluster there is no wire of ours.
+    options: { nodes: 2, redis: 'one' },
+    async harm({ redis: { wires }, begin, end, measure }) {
       let deaf = 0;
       begin();
       for (const wire of wires) {
@@ -147,5 +147,82 @@ export const redis: Scenarios = {
       measure('deaf', deaf);
     },
     invariants: { ...invariants, 'each process had one': fact('deaf', 3, 3) },
+  },
+
+  'redis-master': {
+    title: 'kill -9 of each master of a cluster, one after the other; its replica takes its place',
+    options: { nodes: 2, redis: 'cluster' },
+    async harm(scene) {
+      const { log, begin, end, measure } = scene;
+      const { masters, replicas } = clusterOf(scene);
+      let slowestMs = 0;
+      begin();
+      for (const [at, master] of masters.entries()) {
+        const replica = replicas[at] ?? assert.fail('a master without a replica');
+        const killed = performance.now();
+        await master.kill();
+        await promoted(replica);
+        const ms = Math.round(performance.now() - killed);
+        log(`master ${at} was replaced after ${ms} ms`);
+        slowestMs = Math.max(slowestMs, ms);
+        // As a replica of the one that took its place: two of three masters must be there to replace the next.
+        await master.start();
+        await following(master);
+      }
+      end();
+      measure('replacedMs', slowestMs);
+    },
+    invariants: { ...invariants, 'each is replaced': fact('replacedMs', 1, 60_000) },
+  },
+
+  'redis-slots': {
+    title: 'All slots in use move to one master of a cluster, and from there to another',
+    options: { nodes: 2, redis: 'cluster' },
+    async harm(scene, { scale }) {
+      const { begin, end, measure } = scene;
+      const { masters, moveSlots } = clusterOf(scene);
+      const [first, second, third] = masters;
+      if (!first || !second || !third) throw new Error('a cluster has three masters');
+      let moved = 0;
+      begin();
+      for (const [from, to] of [
+        [first, second],
+        [third, second],
+        [second, first],
+      ] as const) {
+        for (const slot of await slotsInUse(from, tagsOf('cluster'))) {
+          await moveSlots([slot], from, to);
+          moved += 1;
+          await pause(100 * scale);
+        }
+      }
+      end();
+      measure('moved', moved);
+    },
+    // Each of them once, and those of the first and the third master twice.
+    invariants: { ...invariants, 'every slot in use has moved': fact('moved', tagsOf('cluster').length, 1_000) },
+  },
+
+  'redis-shard': {
+    title: 'Each shard of a cluster is gone for 10 s, its master and its replica, one shard after the other',
+    options: { nodes: 2, redis: 'cluster' },
+    async harm(scene, { scale }) {
+      const { log, begin, end, measure } = scene;
+      const { masters, replicas } = clusterOf(scene);
+      let gone = 0;
+      begin();
+      for (const [at, master] of masters.entries()) {
+        const replica = replicas[at] ?? assert.fail('a master without a replica');
+        await Promise.all([master.kill(), replica.kill()]);
+        log(`shard ${at} is gone`);
+        await pause(Math.max(4_000, 10_000 * scale));
+        await Promise.all([master.start(), replica.start()]);
+        await following(replica);
+        gone += 1;
+      }
+      end();
+      measure('gone', gone);
+    },
+    invariants: { ...invariants, 'each was gone': fact('gone', 3, 3) },
   },
 };
