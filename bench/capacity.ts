@@ -1,15 +1,6 @@
-import { figure, isRow } from './ratio.ts';
-import type { Result } from './results.ts';
-
-type ReadResult = (name: string) => Result | null;
-
-/** What the million is computed with, beside what was measured. */
-const million = 1_000_000;
-const speakersShare = 0.1;
-const listenersEach = 10;
-/** The most of a core that should be in use. */
-const usable = 0.7;
-const busyMessagesPerSecond = 20_000;
+import { conclusion, million, millionRows } from './capacity-million.ts';
+import { about, known, paragraph, type ReadResult, type Say, sayerOf, table } from './capacity-text.ts';
+import { figure } from './ratio.ts';
 
 /** The capacity guide: every figure is from a file of results, with the arithmetic shown. */
 export function capacityPage(read: ReadResult): string {
@@ -20,11 +11,11 @@ export function capacityPage(read: ReadResult): string {
 
 What one core carries, how that grows with processes and nodes, what breaks first, and a million connections on paper.
 
-Every figure is taken from the benchmarks' results in \`docs/benchmarks\` when this page is made, and names the benchmark it is from: \`npm run bench -- <name>\` gives you yours. They were run on ${machinesText(read)}, with PostgreSQL, Redis and the load generator beside the service, so take rates as lower bounds; costs are CPU time, which is more portable.
+Every figure is taken from the benchmarks' results in \`docs/benchmarks\` when this page is made, and names the benchmark it is from: \`npm run bench -- <name>\` gives you yours. What was not measured is left out. They were run on ${machinesText(read)}, with PostgreSQL, Redis and the load generator beside the service, so take rates as lower bounds; costs are CPU time, which is more portable.
 
 ## What one core carries
 
-${table(['What', 'Cost', 'So one core carries', 'Benchmark'], coreRows(say))}
+${table(['What', 'Cost', 'So one core carries', 'Benchmark'], known(coreRows(say)))}
 The cost of a viewer of a live stream is measured by \`node tools/proof/stream-audience.ts\`.
 
 What does not grow:
@@ -35,27 +26,35 @@ ${besideEjabberd(say)}
 
 ## More processes
 
-Server processes are equal, behind a plain TCP balancer (haproxy in the benchmark). On a machine whose cores are busy already more processes gain little, since the messages of an event-loop turn are stored, published and flushed together, and three processes batch less in a turn: ${say(
+${paragraph(
+  'Server processes are equal, behind a plain TCP balancer. On a machine whose cores are busy already more processes gain little, since the messages of an event-loop turn are stored, published and flushed together, and three processes batch less in a turn.',
+  say(
     ['chat-processes/gain', 'chat-processes/gainHeard'],
     (gain, heard) =>
-      `three instead of one stored ${figure(gain)} times as many messages, and ${figure(heard)} times as many with ten listeners to each (\`chat-processes\`)`,
-  )}. Aim for one process a core, on dedicated cores; give the database its own machine.
+      `Three instead of one stored ${figure(gain)} times as many messages, and ${figure(heard)} times as many with ten listeners to each (\`chat-processes\`).`,
+  ),
+  'Aim for one process a core, on dedicated cores; give the database its own machine.',
+)}
 
-A process hears a conversation only while somebody there listens (ADR 167). A message that nobody in a process hears costs it ${say(
+${paragraph(
+  'A process hears a conversation only while somebody there listens (ADR 167).',
+  say(
     ['chat-processes/unheardCpuUs'],
-    (us) => `at most ${figure(us)} µs`,
-  )}.
+    (us) => `A message that nobody in a process hears costs it at most ${figure(us)} µs.`,
+  ),
+)}
 
 Numbers of a conversation are assigned under the lock of its row, which makes them dense. A batch of one process takes it once; processes that store in the same conversation wait for each other there (\`chat-hot\`). Conversations do not wait for one another.
 
 ## More nodes
 
-A media node adds its cores to the fleet; rooms do not share anything. A room begins in one process of one node and, when that is busy (\`SFU_ROOM_SPREAD_PERCENT\`), goes on in others of the same node, and when those are busy too, on the next node of the region, where nodes have pipes (\`SFU_PIPE_PORT\`): 50 participants who all send and all see 25 others are 1,250 streams, ${say(
+A media node adds its cores to the fleet; rooms do not share anything. A room begins in one process of one node and, when that is busy (\`SFU_ROOM_SPREAD_PERCENT\`), goes on in others of the same node, and when those are busy too, on the next node of the region, where nodes have pipes (\`SFU_PIPE_PORT\`).${say(
     ['sfu-forwarding/streamCpuMs'],
-    (ms) => `which at full rate are 1,250 × ${figure(ms)} ms = ${figure((1_250 * ms) / 1000)} cores`,
-  )}; simulcast, pausing unwatched tracks and small layers make it less. A room has 50 places, and up to 1,000 if it asks for them ([limits](limits.md)).
+    (ms) =>
+      ` 50 participants who all send and all see 25 others are 1,250 streams, which at full rate are 1,250 × ${figure(ms)} ms = ${figure((1_250 * ms) / 1000)} cores; simulcast, pausing unwatched tracks and small layers make it less.`,
+  )} A room has 50 places, and up to 1,000 if it asks for them ([limits](limits.md)).
 
-${beside16Cores(say)}
+${beside16Cores(say, read('sfu-pipes')?.machine.cores)}
 ## What breaks first
 
 ${table(['With more of', 'First bottleneck', 'Sign', 'What to do'], firstToBreak(say))}
@@ -63,32 +62,11 @@ ${table(['With more of', 'First bottleneck', 'Sign', 'What to do'], firstToBreak
 
 Idle chat sockets, each in one conversation of ten with presence, from the figures above:
 
-${table(['Part', 'Calculation', 'Needs'], millionRows(say))}
+${table(['Part', 'Calculation', 'Needs', 'So that none is above 60 %'], known(millionRows(say)))}
 ${conclusion(say)}
 
-None of this has been run: ${say(['chat-idle/sockets', 'chat-reconnect/returned'], (open, back) => `the largest runs are ${figure(open)} open and ${figure(back)} returning sockets on one process`)}. The calculation leaves out the network (a million sockets' heartbeats are ${figure(million / 15)} small packets a second each way), TLS at the balancer, and the kernel's own memory for sockets, some gigabytes.
+None of this has been run${say(['chat-idle/sockets', 'chat-reconnect/returned'], (open, back) => `: the largest runs are ${figure(open)} open and ${figure(back)} returning sockets on one process`)}. The calculation leaves out the network (a million sockets' heartbeats are ${figure(million / 15)} small packets a second each way), TLS at the balancer, the kernel's own memory for sockets, some gigabytes, and what processes pay to hear a message whose ten listeners are on ten of them instead of one.
 `;
-}
-
-type Say = ReturnType<typeof sayerOf>;
-
-/** Writes with figures, each named as `benchmark/figure`; says so where one of them was not run. */
-function sayerOf(read: ReadResult) {
-  return <const K extends readonly string[]>(
-    keys: K,
-    write: (...values: { [I in keyof K]: number }) => string,
-  ): string => {
-    const values = keys.map((key) => figureOf(read, key));
-    const missing = keys.filter((_, index) => values[index] === null).map((key) => key.split('/')[0]);
-    if (missing.length > 0) return `not run (${[...new Set(missing)].map((name) => `\`${name}\``).join(', ')})`;
-    return write(...(values as { [I in keyof K]: number }));
-  };
-}
-
-function figureOf(read: ReadResult, key: string): number | null {
-  const [name = '', wanted = ''] = key.split('/');
-  const rows = read(name)?.rows.filter(isRow) ?? [];
-  return rows.map(({ figures }) => figures?.[wanted]).find((value) => value !== undefined) ?? null;
 }
 
 const benchmarks = [
@@ -107,12 +85,6 @@ function machinesText(read: ReadResult): string {
   return [...new Set(texts)].join(', or ');
 }
 
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  `${[head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`;
-
-const percent = (share: number): string => `${figure(share * 100)} %`;
-/** Two digits: more would suggest a precision that is not there. */
-const about = (value: number): string => Number(value.toPrecision(2)).toLocaleString('en');
 const perSecond = (us: number): string => `1 s / ${figure(us)} µs = ${about(1e6 / us)} a second`;
 
 function coreRows(say: Say): string[][] {
@@ -130,7 +102,7 @@ function coreRows(say: Say): string[][] {
     ];
   };
   return [
-    cpu('A chat message stored, database included', 'chat-processes', 'storedCpuUs'),
+    cpu('A chat message stored, database and Redis included', 'chat-processes', 'storedCpuUs'),
     cpu('A message delivered to one of ten listeners, storing and database included', 'chat-ejabberd', 'deliveryCpuUs'),
     [
       'The newest 50 messages of 100,000',
@@ -185,16 +157,32 @@ function coreRows(say: Say): string[][] {
 }
 
 function unchanging(say: Say): string[] {
-  const beside = ['listRatio', 'unreadRatio', 'sendRatio'].map((name) => `chat-conversations/${name}`);
+  const beside = [
+    'chat-conversations/listRatio',
+    'chat-conversations/unreadRatio',
+    'chat-conversations/sendRatio',
+  ] as const;
   return [
-    `- In a project with 100,000 conversations beside one with 100 (\`chat-conversations\`): ${say(beside, (list, unread, send) => `listing takes ${figure(list ?? 0)} times as long, what a user in all of them has not read ${figure(unread ?? 0)}, sending ${figure(send ?? 0)}`)}.`,
-    `- The last page of a million messages beside the first (\`chat-history\`): ${say(['chat-history/lastPageRatio'], (ratio) => `${figure(ratio)} times the time`)}.`,
-    `- One stalled reader of a thousand (\`stalled-socket\`): ${say(['stalled-socket/stalledRatio'], (ratio) => `the others' p99 is ${figure(ratio)} times what it is without`)}.`,
-  ];
+    say(
+      beside,
+      (list, unread, send) =>
+        `- In a project with 100,000 conversations beside one with 100 (\`chat-conversations\`): listing takes ${figure(list)} times as long, what a user in all of them has not read ${figure(unread)}, sending ${figure(send)}.`,
+    ),
+    say(
+      ['chat-history/lastPageRatio'],
+      (ratio) =>
+        `- The last page of a million messages beside the first (\`chat-history\`): ${figure(ratio)} times the time.`,
+    ),
+    say(
+      ['stalled-socket/stalledRatio'],
+      (ratio) =>
+        `- One stalled reader of a thousand (\`stalled-socket\`): the others' p99 is ${figure(ratio)} times what it is without.`,
+    ),
+  ].filter(Boolean);
 }
 
 const besideEjabberd = (say: Say): string =>
-  `Beside ejabberd on the same PostgreSQL, same machine, in turns (\`chat-ejabberd\`): ${say(
+  say(
     [
       'chat-ejabberd/storedPerSecond',
       'chat-ejabberd/peerStoredPerSecond',
@@ -204,8 +192,8 @@ const besideEjabberd = (say: Say): string =>
       'chat-ejabberd/peerPageMs',
     ],
     (stored, peerStored, cpu, peerCpu, page, peerPage) =>
-      `${figure(stored / peerStored)} times the stored group messages (${figure(stored)} against ${figure(peerStored)} a second, ten listening to each), ${figure(cpu / peerCpu)} of the CPU for a delivery (${figure(cpu)} against ${figure(peerCpu)} µs, database included), the newest 50 of 100,000 messages in ${figure(page)} ms against ${figure(peerPage)} ms`,
-  )}.`;
+      `Beside ejabberd on the same PostgreSQL, same machine, in turns (\`chat-ejabberd\`): ${figure(stored / peerStored)} times the stored group messages (${figure(stored)} against ${figure(peerStored)} a second, ten listening to each), ${figure(cpu / peerCpu)} of the CPU for a delivery (${figure(cpu)} against ${figure(peerCpu)} µs, database included), the newest 50 of 100,000 messages in ${figure(page)} ms against ${figure(peerPage)} ms.`,
+  );
 
 /** What LiveKit's benchmark page says of one room on a c2-standard-16: https://docs.livekit.io/home/self-hosting/benchmark/ */
 const liveKitRooms = [
@@ -215,7 +203,7 @@ const liveKitRooms = [
 ] as const;
 const roomCores = 16;
 
-function beside16Cores(say: Say): string {
+function beside16Cores(say: Say, machineCores: number | undefined): string {
   const keys = ['sfu-forwarding/packetsPerCpuSecond75', 'sfu-pipes/pipePacketMicros'] as const;
   const rows = liveKitRooms.map(({ what, packetsIn, packetsOut, piped, percent: theirs }) => [
     what,
@@ -226,12 +214,13 @@ function beside16Cores(say: Say): string {
       return `${figure((packetsIn + packetsOut) / 1e6)} M × ${figure(1e6 / rate)} µs + ${figure(piped)} × ${roomCores - 1} × ${figure(pipeUs)} µs = ${figure(cores)} cores, ${figure((cores * 100) / roomCores)} %`;
     }),
   ]);
+  if (rows.some(([, , , calculated]) => calculated === '')) return '';
   return `### One room on 16 cores, on paper
 
 LiveKit's [benchmark page](https://docs.livekit.io/home/self-hosting/benchmark/) measures one room on 16 cores (c2-standard-16), the most that a room of theirs can have. The same packets a second, by what a packet of 1,100 bytes costs us (\`sfu-forwarding\`), each that comes in counted as one that goes out, and each that is watched piped once to ${roomCores - 1} other processes (\`sfu-pipes\`):
 
 ${table(['Room', 'Packets in / out a second', 'LiveKit, measured', 'Ours, calculated'], rows)}
-Their cores are not those that ours was measured on, and ours has not been run at this size, so read it as an order of magnitude: on a busy machine of two cores, which had the subscribers as well, a packet cost ${say(['sfu-pipes/pipedPacketMicros', 'sfu-pipes/packetMicros'], (two, one) => `${figure(two / one)} times as much in two processes as in one`)}, with a pipe or without. Packets of sound are small and cost less than reckoned; of ten open microphones in a large room at most six are forwarded. Beyond 16 cores our room goes on at the next node, where a packet over a pipe costs ${say(['sfu-pipes/nodePipePacketMicros'], (us) => `${figure(us)} µs`)}, encrypted. A room has at most 1,000 places; larger audiences are those of live streams.
+Their cores are not those that ours was measured on, and ours has not been run at this size, so read it as an order of magnitude${say(['sfu-pipes/pipedPacketMicros', 'sfu-pipes/packetMicros'], (two, one) => `: on ${machineCores} cores, which had the subscribers as well, a packet cost ${figure(two / one)} times as much in two processes with a pipe as in one`)}. Packets of sound are small and cost less than reckoned; of ten open microphones in a large room at most six are forwarded. Beyond 16 cores our room goes on at the next node${say(['sfu-pipes/nodePipePacketMicros'], (us) => `, where a packet over a pipe costs ${figure(us)} µs, encrypted`)}. A room has at most 1,000 places; larger audiences are those of live streams.
 `;
 }
 
@@ -251,7 +240,7 @@ function firstToBreak(say: Say): string[][] {
     ],
     [
       'Open sockets',
-      `memory (${say(['chat-idle/memoryKiB'], (kib) => `${figure(kib)} KiB each`)}), then file descriptors (\`LimitNOFILE\`) and ports of the balancer (28,000 for each address and server)`,
+      `memory${say(['chat-idle/memoryKiB'], (kib) => ` (${figure(kib)} KiB each)`)}, then file descriptors (\`LimitNOFILE\`) and ports of the balancer (28,000 for each address and server)`,
       'refused connections',
       'more processes; more addresses on the balancer',
     ],
@@ -264,7 +253,7 @@ function firstToBreak(say: Say): string[][] {
     [
       'Presence',
       'Redis: a command for all conversations of a process whose turn it is, every 15 s for each; and quadratic in the size of a conversation',
-      'Redis above 70 % of its core',
+      'Redis above 60 % of its core',
       'several Redis servers or a cluster in `REDIS_URL`; `presence: false` where it is not shown',
     ],
     [
@@ -275,98 +264,9 @@ function firstToBreak(say: Say): string[][] {
     ],
     [
       'Messages in a week',
-      `the dashboard's overview, which counts them: ${say(['chat-conversations/overviewMs'], (ms) => `${figure(ms)} ms for 500,000 (\`chat-conversations\`)`)}, then cached for 20 times as long, at most half a minute`,
+      `the dashboard's overview, which counts them${say(['chat-conversations/overviewMs'], (ms) => `: ${figure(ms)} ms for 500,000 (\`chat-conversations\`)`)}, then cached for 20 times as long, at most half a minute`,
       'slow overview',
       'nothing: only its viewers wait',
     ],
   ];
-}
-
-const idle = ['chat-idle/serverPercent', 'chat-idle/sockets'] as const;
-const messagesPerSecond = (million * speakersShare) / 60;
-const processesFor = (sockets: number): number => Math.ceil(million / sockets);
-const idleCores = (percentOfCore: number, sockets: number): number => (processesFor(sockets) * percentOfCore) / 100;
-const deliveryCores = (us: number): number => (messagesPerSecond * listenersEach * us) / 1e6;
-
-function millionRows(say: Say): string[][] {
-  const shared = (name: string): readonly [string, string] => [`chat-idle/${name}`, 'chat-idle/sockets'];
-  const calculated = (share: number, sockets: number): string =>
-    `${processesFor(sockets)} × ${figure(share)} % of a core`;
-  const cores = (share: number, sockets: number): string => `${figure(idleCores(share, sockets))} cores`;
-  return [
-    [
-      'Memory',
-      say(['chat-idle/memoryKiB'], (kib) => `1,000,000 × ${figure(kib)} KiB`),
-      say(['chat-idle/memoryKiB'], (kib) => `${figure((million * kib) / 2 ** 20)} GiB`),
-    ],
-    [
-      'Processes',
-      say(['chat-idle/sockets'], (sockets) => `1,000,000 / ${figure(sockets)} sockets each`),
-      say(
-        idle,
-        (share, sockets) =>
-          `${processesFor(sockets)}, of which ${Math.floor((usable * 100) / share)} share a core while idle`,
-      ),
-    ],
-    ['Server CPU, idle', say(idle, calculated), say(idle, cores)],
-    [
-      'PostgreSQL, idle',
-      `${say(shared('databasePercent'), calculated)}: each process polls every 1.5 s for missed changes`,
-      say(shared('databasePercent'), cores),
-    ],
-    [
-      'Redis, idle',
-      say(shared('redisPercent'), calculated),
-      `${say(shared('redisPercent'), cores)}, of which Redis has one`,
-    ],
-    [
-      'A tenth of them send a message every minute',
-      say(
-        ['chat-ejabberd/deliveryCpuUs'],
-        (us) =>
-          `100,000 / 60 s = ${figure(messagesPerSecond)} messages/s, ten deliveries each: ${figure(messagesPerSecond * listenersEach)} × ${figure(us)} µs`,
-      ),
-      say(['chat-ejabberd/deliveryCpuUs'], (us) => `${figure(deliveryCores(us))} cores, storing and database included`),
-    ],
-    [
-      'Processes where nobody hears it',
-      say(
-        ['chat-processes/unheardCpuUs', 'chat-idle/sockets'],
-        (us, sockets) =>
-          `${figure(messagesPerSecond)} × ${figure(us)} µs in each of ${processesFor(sockets)} processes`,
-      ),
-      say(
-        ['chat-processes/unheardCpuUs', 'chat-idle/sockets'],
-        (us, sockets) =>
-          `${percent((messagesPerSecond * us) / 1e6)} of a core in each, ${figure((processesFor(sockets) * messagesPerSecond * us) / 1e6)} cores in all`,
-      ),
-    ],
-    [
-      'All reconnect after an outage',
-      say(['chat-reconnect/returnCpuMs'], (ms) => `1,000,000 × ${figure(ms)} ms`),
-      say(
-        ['chat-reconnect/returnCpuMs'],
-        (ms) =>
-          `${figure((million * ms) / 1000)} s of CPU: ${about((million * ms) / 64_000)} s on 64 cores, ${about((million * ms) / 8_000)} s on 8`,
-      ),
-    ],
-  ];
-}
-
-function conclusion(say: Say): string {
-  const size = say([...idle, 'chat-idle/memoryKiB', 'chat-ejabberd/deliveryCpuUs'], (share, sockets, kib, us) => {
-    const busy = idleCores(share, sockets) + deliveryCores(us);
-    return `So a million open sockets are ${processesFor(sockets)} processes with ${Math.ceil((million * kib) / 2 ** 20)} GiB that keep ${figure(busy)} cores busy, which is ${Math.ceil(busy / usable)} cores at ${usable * 100} %, without the cost of the bus, and one mid-sized PostgreSQL.`;
-  });
-  const redis = say(['chat-idle/redisPercent', 'chat-idle/sockets'], (share, sockets) => {
-    const cores = idleCores(share, sockets);
-    if (cores <= 1) return `Redis needs ${figure(cores)} of the one core it runs on.`;
-    return `**Redis is what breaks first**: presence alone needs ${figure(cores)} times the one core it runs on. About ${about(million / cores)} subscriptions with presence fit one Redis; for the million \`REDIS_URL\` names ${Math.ceil(cores / usable)} servers, over which presence and bus are spread, or \`presence: false\` where it is not shown.`;
-  });
-  const bus = say(
-    ['chat-idle/sockets'],
-    (sockets) =>
-      `with ten listeners in ten of ${processesFor(sockets)} processes, ${figure(busyMessagesPerSecond)} messages a second are ${figure(busyMessagesPerSecond * listenersEach)} deliveries by Redis; a second server halves them`,
-  );
-  return [size, redis, `The bus is next: ${bus}.`].join(' ');
 }

@@ -8,7 +8,9 @@ type CrowdOrder =
   /** All come back at once, from where each was. */
   | { return: { port: number } }
   /** The last change of each conversation: answered when everybody has it. */
-  | { reach: Record<string, number> };
+  | { reach: Record<string, number> }
+  /** How many are connected. */
+  | { count: true };
 
 export interface Returned {
   seconds: number;
@@ -110,6 +112,10 @@ class Member {
     place.change = Math.max(place.change, change);
   }
 
+  get isConnected(): boolean {
+    return this.#ws?.readyState === WebSocket.OPEN;
+  }
+
   leave(): void {
     this.#ws?.terminate();
     this.#ws = null;
@@ -199,6 +205,7 @@ async function answer(order: CrowdOrder): Promise<object> {
   if ('gather' in order) return gather(order.gather);
   if ('return' in order) return comeBackAll(order.return.port);
   if ('reach' in order) return reach(order.reach);
+  if ('count' in order) return { connected: crowd.filter(({ isConnected }) => isConnected).length };
   for (const member of crowd) member.leave();
   return {};
 }

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { Spent } from './cpu-usage.ts';
 
-type BareOrder = { databaseUrl: string } | { watch: true } | { watched: true };
+type BareOrder = { databaseUrl: string } | { order: 'watch' | 'watched' };
 
 interface Sent {
   type: string;
@@ -45,7 +46,7 @@ async function answer(order: BareOrder): Promise<object> {
   if ('databaseUrl' in order) return start(order.databaseUrl);
   const { user, system } = process.cpuUsage(cpu);
   cpu = process.cpuUsage();
-  return { cpuMicros: user + system };
+  return { cpuSeconds: (user + system) / 1e6, systemSeconds: system / 1e6 } satisfies Spent;
 }
 
 process.on('message', (order: BareOrder) => {

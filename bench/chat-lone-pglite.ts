@@ -1,24 +1,35 @@
 /** Child process: one insert a message into PGlite in a folder, at an even rate. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { PGlite } from '@electric-sql/pglite';
+import type { Spent } from './cpu-usage.ts';
+import { percentile } from './ratio.ts';
 
-interface InsertRun {
-  perSecond: number;
-  warmUpMs: number;
-  runMs: number;
+type InsertOrder = { folder: string } | { run: { perSecond: number; ms: number } };
+
+export interface Inserted extends Spent {
+  sent: number;
+  p50Ms: number;
 }
 
-async function insertAt(pg: PGlite, perSecond: number, ms: number): Promise<number[]> {
+let pg: PGlite | undefined;
+
+async function open(folder: string): Promise<object> {
+  pg = await PGlite.create({ dataDir: folder });
+  await pg.exec(
+    'create table bare_messages (id text primary key, conversation text, text text, created_at timestamptz)',
+  );
+  return {};
+}
+
+async function run({ perSecond, ms }: { perSecond: number; ms: number }): Promise<Inserted> {
+  const cpu = process.cpuUsage();
   const tookMs: number[] = [];
   const start = performance.now();
   const sending: Promise<void>[] = [];
   const insert = async (): Promise<void> => {
     const at = performance.now();
     const values = [crypto.randomUUID(), 'room', 'x'.repeat(200), new Date().toISOString()];
-    await pg.query('insert into bare_messages values ($1, $2, $3, $4)', values);
+    await pg?.query('insert into bare_messages values ($1, $2, $3, $4)', values);
     tookMs.push(performance.now() - at);
   };
   while (performance.now() - start < ms) {
@@ -27,30 +38,14 @@ async function insertAt(pg: PGlite, perSecond: number, ms: number): Promise<numb
     await wait(1);
   }
   await Promise.all(sending);
-  return tookMs;
+  const { user, system } = process.cpuUsage(cpu);
+  const p50Ms = percentile(tookMs, 0.5);
+  return { sent: tookMs.length, p50Ms, cpuSeconds: (user + system) / 1e6, systemSeconds: system / 1e6 };
 }
 
-async function run({ perSecond, warmUpMs, runMs }: InsertRun): Promise<object> {
-  const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
-  const pg = await PGlite.create({ dataDir: folder });
-  try {
-    await pg.exec(
-      'create table bare_messages (id text primary key, conversation text, text text, created_at timestamptz)',
-    );
-    await insertAt(pg, perSecond, warmUpMs);
-    const cpu = process.cpuUsage();
-    const tookMs = await insertAt(pg, perSecond, runMs);
-    const { user, system } = process.cpuUsage(cpu);
-    const sorted = tookMs.toSorted((a, b) => a - b);
-    return { cpuMicros: (user + system) / tookMs.length, p50Ms: sorted[Math.floor(sorted.length / 2)] ?? 0 };
-  } finally {
-    await pg.close();
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-process.on('message', (order: InsertRun) => {
-  run(order).then(
+process.on('message', (order: InsertOrder) => {
+  const answer: Promise<object> = 'run' in order ? run(order.run) : open(order.folder);
+  answer.then(
     (result) => process.send?.({ result }),
     (error: unknown) => process.send?.({ error: String(error) }),
   );

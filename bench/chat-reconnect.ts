@@ -8,6 +8,7 @@ import type { Watched } from './chat-server.ts';
 import { addMembers, adminUrl, redisUrl, type Stage, startServer, startStage, tokensOf } from './chat-stage.ts';
 import { type Child, startChild } from './children.ts';
 import type { Row } from './ratio.ts';
+import { countSubscribes } from './redis-usage.ts';
 
 const sockets = 5_000;
 /** Messages go on before, during and after. */
@@ -30,6 +31,8 @@ interface Outcome {
   returned: Returned;
   checked: Checked;
   reads: number;
+  /** Commands to Redis, each with many topics. */
+  subscribes: number;
   watched: Watched;
 }
 
@@ -94,13 +97,15 @@ async function measure({ conversations, presence, messagesPerSecond }: Layout, i
       await server.stop();
       server = (await startServer({ DATA_DIR: dataDir, ...env, PORT: String(stage.port) })).child;
     } else await sleep(awayMs);
+    const subscribed = await countSubscribes(redisUrl);
     await server.ask({ order: 'watch' });
     const returned = await crowd.ask<Returned>({ return: { port: stage.port } });
     const watched = await server.ask<Watched>({ order: 'watched' });
+    const subscribes = await subscribed();
     await sleep(awayMs);
     await talk.stop();
     const checked = await crowd.ask<Checked>({ reach: await headsOf(database) });
-    return { returned, checked, watched, reads: chatReadsOf(watched.reads) };
+    return { returned, checked, watched, subscribes, reads: chatReadsOf(watched.reads) };
   } finally {
     await crowd.stop();
     await server.stop();
@@ -119,7 +124,8 @@ export async function rows(): Promise<Row[]> {
   return result;
 }
 
-function rowsOf(name: string, { returned, checked, reads, watched }: Outcome, readsFloor: { atMost: number }): Row[] {
+function rowsOf(name: string, outcome: Outcome, readsFloor: { atMost: number }): Row[] {
+  const { returned, checked, reads, subscribes, watched } = outcome;
   const who = `${sockets.toLocaleString('en')} sockets reconnecting at once (${name})`;
   const { seconds, p50Ms, p99Ms, retries, lastFailure, unrecovered } = returned;
   const again = retries === 0 ? 'nobody tried twice' : `${retries} attempts more (${lastFailure.slice(0, 120)})`;
@@ -143,6 +149,12 @@ function rowsOf(name: string, { returned, checked, reads, watched }: Outcome, re
       floor: readsFloor,
       ratio: reads / sockets,
       detail: `${reads} reads of projects, conversations, members and messages meanwhile`,
+    },
+    {
+      question: `${who}: SUBSCRIBEs a socket`,
+      floor: { atMost: 0.1 },
+      ratio: subscribes / sockets,
+      detail: `${subscribes} commands to Redis`,
     },
   ];
 }

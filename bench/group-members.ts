@@ -13,7 +13,8 @@ type MembersOrder =
 
 interface Group {
   protocol: 'parley' | 'xmpp';
-  port: number;
+  /** Several are taken in turns by the members. */
+  port: number | number[];
   /** Each with the rooms they hear; known by a token, or in XMPP by a name. */
   members: { name: string; rooms: string[] }[];
 }
@@ -103,7 +104,9 @@ let sockets: Socket[] = [];
 async function open(asked: Group): Promise<object> {
   group = asked;
   sockets = [];
-  for (const member of group.members) sockets.push(await protocols[group.protocol].join(group.port, member));
+  const ports = [group.port].flat();
+  for (const [at, member] of group.members.entries())
+    sockets.push(await protocols[group.protocol].join(ports[at % ports.length] ?? 0, member));
   return {};
 }
 

@@ -2,7 +2,8 @@ import { connect, type Socket } from 'node:net';
 
 /** Child process: keeps a number of HTTP connections busy with one request each at a time, and counts. */
 export interface Load {
-  port: number;
+  /** Several are taken in turns, each connection staying with its own. */
+  port: number | number[];
   method: 'GET' | 'POST';
   /** Taken in turns. */
   paths: string[];
@@ -36,7 +37,11 @@ function requestOf({ method, paths, headers, body }: Load): Buffer {
 }
 
 /** One connection: asks, reads the whole answer, asks again. */
-function keepBusy(load: Load, onAnswer: (ms: number, failure: string | null) => boolean): Promise<Socket> {
+function keepBusy(
+  load: Load,
+  port: number,
+  onAnswer: (ms: number, failure: string | null) => boolean,
+): Promise<Socket> {
   return new Promise((resolve, reject) => {
     let [started, received] = [0, Buffer.alloc(0)];
     let expected = -1;
@@ -44,7 +49,7 @@ function keepBusy(load: Load, onAnswer: (ms: number, failure: string | null) => 
       started = performance.now();
       socket.write(requestOf(load));
     };
-    const socket = connect(load.port, '127.0.0.1', ask);
+    const socket = connect(port, '127.0.0.1', ask);
     socket.setNoDelay(true);
     socket.on('error', reject);
     socket.on('data', (chunk) => {
@@ -77,7 +82,10 @@ async function run(load: Load): Promise<LoadResult> {
     if (failure !== null) [failures, lastFailure] = [failures + 1, failure];
     return performance.now() - started < load.ms;
   };
-  const sockets = await Promise.all(Array.from({ length: load.connections }, () => keepBusy(load, onAnswer)));
+  const ports = [load.port].flat();
+  const sockets = await Promise.all(
+    Array.from({ length: load.connections }, (_, at) => keepBusy(load, ports[at % ports.length] ?? 0, onAnswer)),
+  );
   const perSecond = (times.length / (performance.now() - started)) * 1000;
   for (const socket of sockets) socket.destroy();
   times.sort((a, b) => a - b);

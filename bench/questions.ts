@@ -29,8 +29,20 @@ export const questions: Record<string, Question> = {
   'chat-lone': {
     title: 'A message while little happens',
     peers:
-      'Far from the peak no batch has anything to gather, and each message pays for everything: most deployments live there. The **bare server** takes a frame over `ws`, commits one `pg` insert and writes one answer and ten frames as long as ours; **bare PGlite** is one insert a message into a folder, without a socket. All at an even rate from a process of its own, by CPU time of server and database.',
+      'Far from the peak no batch has anything to gather, and each message pays for everything: most deployments live there. The **bare server** takes a frame over `ws`, commits one `pg` insert and writes one answer and ten frames as long as ours; **bare PGlite** is one insert a message into a folder, without a socket. All at an even rate from a process of its own, by CPU time of server and database, in turns of four seconds, five of each: the ratio is the median of the pairs, and both sides are those of that pair.',
     load: () => import('./chat-lone.ts'),
+  },
+  'chat-first-minute': {
+    title: 'The first minute on the embedded database',
+    peers:
+      'No peer: a server that was just started on its folder, two hundred members who each listen to one conversation, and an even rate of messages that waits for no answer.',
+    load: () => import('./chat-first-minute.ts'),
+  },
+  'chat-half-peak': {
+    title: 'Sending at half of the peak',
+    peers:
+      'No peer: two hundred members who each listen to one conversation send the next message when the last is stored, which gives the peak; then all together half as much, at an even rate that waits for no answer.',
+    load: () => import('./chat-half-peak.ts'),
   },
   'chat-history': {
     title: 'Reading history',
@@ -59,7 +71,7 @@ export const questions: Record<string, Question> = {
   'chat-processes': {
     title: 'Three processes instead of one',
     peers:
-      'Ourselves with one process and with three behind haproxy, on cores that the database, Redis and the clients use too: what is measured here is the price, not the gain, of more processes.',
+      'Ourselves with one process and with three, on cores that the database, Redis and the clients use too: what is measured here is the price, not the gain, of more processes. The clients spread their connections over the processes themselves, and no balancer stands between on either side. By CPU of all three processes, of their database sessions and of Redis; both sides are those of the pair whose ratio is the median. What a message costs a process where nobody hears it is what that process spends in some seconds with messages less what it spends in as many without, before and after. Such a difference is near zero and lost in the noise, so what is stated is not the median of its eleven rounds but a bound that the median is below (sign test, ADR 246).',
     load: () => import('./chat-processes.ts'),
   },
   'chat-conversations': {
@@ -76,7 +88,8 @@ export const questions: Record<string, Question> = {
   },
   'chat-idle': {
     title: 'Idle sockets',
-    peers: 'No peer: ten thousand chat sockets with heartbeats and presence on one process.',
+    peers:
+      'Ten thousand chat sockets with heartbeats and presence on one process, in three windows of half a minute. **Bare ws** is a server of the same package that answers the same heartbeats of as many sockets, without presence, limits or a database.',
     load: () => import('./chat-idle.ts'),
   },
   'chat-reconnect': {
@@ -105,7 +118,7 @@ export const questions: Record<string, Question> = {
   'chat-fan-out': {
     title: 'A large conversation',
     peers:
-      'Five hundred in one conversation, one message at a time: the next is sent when everybody has the last. Ours is the whole product, over its socket: limits, the store on PostgreSQL, the outbox, the answer. **Bare sockets** write one frame of the same length to each TCP socket and do nothing else; **socket.io** 4.8.4 emits to a room. By CPU of the server, readers in another process.',
+      'Five hundred in one conversation, one message at a time: the next is sent when everybody has the last. Ours is the whole product, over its socket: limits, the store on PostgreSQL, the outbox, the answer. **Bare sockets** write one frame of the same length to each TCP socket and do nothing else; **socket.io** 4.8.4 emits to a room. By CPU of the server, readers in another process. Who writes to a reader that sleeps pays for waking it, so it is said how often readers went to sleep, and one row asks the same even rate of all three.',
     load: () => import('./chat-fan-out.ts'),
   },
   'stalled-socket': {

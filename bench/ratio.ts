@@ -64,6 +64,33 @@ export function median(values: readonly number[]): number {
   return ((sorted[(sorted.length - 1) >> 1] ?? 0) + (sorted[sorted.length >> 1] ?? 0)) / 2;
 }
 
+/** How many rounds may be left out at each end so that the median is still between the others, by 95 % at each (sign test). */
+export function leftOutOf(rounds: number): number {
+  let [ways, tail] = [1, 1];
+  for (let out = 0; ; out++) {
+    ways = (ways * (rounds - out)) / (out + 1);
+    tail += ways;
+    if (tail > 0.05 * 2 ** rounds) return out;
+  }
+}
+
+/**
+ * What a cost is at most that may be lost in the noise: where rounds scatter around nothing their median is as likely
+ * below zero as above it, and says less than how far they scatter.
+ */
+export function boundOfMedian(rounds: readonly number[]): number {
+  const out = leftOutOf(rounds.length);
+  const kept = [...rounds].sort((a, b) => a - b).slice(out, rounds.length - out);
+  return Math.max(...kept.map(Math.abs));
+}
+
+/** The one whose value is in the middle, whole: its figures belong together. */
+export function middleBy<T>(items: readonly T[], orderOf: (item: T) => number): T {
+  const middle = [...items].sort((a, b) => orderOf(a) - orderOf(b))[(items.length - 1) >> 1];
+  if (middle === undefined) throw new Error('nothing was measured');
+  return middle;
+}
+
 export const percentile = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
 

@@ -35,7 +35,7 @@ function send(packetsPerSecond: number, bytes: number): void {
   source ??= new Vp8Source({ ssrc: SSRC, bytes, packetsPerSecond });
   source.start((packet) => {
     for (const publisher of publishers) if (publisher.send(packet)) sent += 1;
-  });
+  }, packetsPerSecond);
 }
 
 function offer(): Description {
