@@ -36,6 +36,7 @@ export class TemporalFilter {
     this.#newest = sequence;
     this.#frame = timestamp;
     this.#isFrameDropped = false;
+    this.isStray = false;
   }
 
   /** Whether the packet is of a dropped frame; the next packet then takes its numbers. */

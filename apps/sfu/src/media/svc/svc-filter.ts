@@ -54,6 +54,7 @@ export class SvcFilter {
     this.#frame = frame?.frameNumber ?? timestamp * LAYERS + spatial;
     this.isCut = false;
     this.isStranded = false;
+    this.isStray = false;
     this.#spatial = this.spatialLimit;
     this.#temporal = this.temporalLimit;
     this.#structure = undefined;
@@ -110,7 +111,11 @@ export class SvcFilter {
   #isOfWhatIsSent({ temporal }: SvcPacket, { spatial, frame }: SvcPlace): boolean {
     if (!frame) return spatial <= this.#spatial && temporal.layer <= this.#temporal;
     if (this.#wasSent(frame.frameNumber)) return true;
-    return frame.structure === this.#structure && !this.isCut && isPresent(frame.dtis, this.#target);
+    const { structure, active, dtis } = frame;
+    // The beginning of a key frame announces it: what came before that knew only the one from before.
+    const isSame = structure === this.#structure;
+    const target = isSame ? this.#target : structure.targetFor(this.#spatial, this.#temporal, active);
+    return !this.isCut && isPresent(dtis, target);
   }
 
   /** How many packets before this sequence number were dropped. */

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CodecName } from '@parley/media-description';
+import { rtpPacket, vp8Payload } from '../../testkit/packets.ts';
+import { SvcSource } from '../../testkit/svc.ts';
+import { Publication } from './publication.ts';
+import { newRtpView, readRtp } from './rtp.ts';
+import { Subscription } from './subscription.ts';
+
+/** A camera and who watches it: of each packet that came, how long its content is. */
+function stage(name: CodecName, rids: string[] = []) {
+  const publication = new Publication({
+    id: 'trk_1',
+    request: { cid: 'c', kind: 'VIDEO', source: 'CAMERA' },
+    encoding: { codec: { name, pt: 96 }, red: undefined },
+    mid: '0',
+    rids,
+    extensionIds: rids.length > 0 ? {} : { dependencyDescriptor: 12 },
+    publishedAt: 0,
+    events: { keyFrameNeeded() {}, started() {}, audioLevel() {}, queued() {} },
+  });
+  if (rids.length === 0) publication.bind(1, undefined);
+  rids.forEach((rid, layer) => {
+    publication.bind(layer + 1, rid);
+  });
+  const view = newRtpView();
+  const contents: number[] = [];
+  const rtp = (packet: Buffer) => {
+    assert.ok(readRtp(packet, view));
+    contents.push(view.payloadEnd - view.payloadStart);
+  };
+  const ids = { ssrc: 1, rtxSsrc: 2, payloadType: 96, redPayloadType: undefined, rtxPayloadType: 97 };
+  const subscription = new Subscription(publication, ids, { rtp, rtcp() {} }, () => 0);
+  publication.subscribe(subscription);
+  const give = (packet: Buffer, layer = 0): void => {
+    const given = newRtpView();
+    assert.ok(readRtp(packet, given));
+    publication.receive(given, layer, 0);
+  };
+  const take = () => contents.splice(0);
+  return { subscription, give, take };
+}
+
+test('[MED-118] the key frame that follows a late packet of a frame that was left out has its content', () => {
+  const { subscription, give, take } = stage('VP8', ['q', 'f']);
+  const packet = (sequence: number, frame: number, temporal: number, isKey = false): Buffer => {
+    const payload = vp8Payload(frame, frame, isKey);
+    payload[5] = temporal << 6;
+    return rtpPacket({ sequence, timestamp: frame * 3000, payload });
+  };
+  subscription.setTarget(0);
+  subscription.setTemporalLimit(0);
+  give(packet(1, 1, 0, true));
+  give(packet(3, 2, 2));
+  give(packet(4, 3, 0));
+  give(packet(2, 2, 2));
+  const [first] = take();
+  subscription.setTarget(1);
+  give(packet(500, 3, 0, true), 1);
+  assert.deepEqual(take(), [first]);
+});
+
+test('[MED-118] the key frame with which a stream of layers goes on after such a packet has its content', () => {
+  const { subscription, give, take } = stage('VP9');
+  const source = new SvcSource({ mode: 'key', spatial: 2, temporal: 1 });
+  const picture = (isKey = false) => source.picture({ isKey }).flatMap(({ packets }) => packets);
+  subscription.setTarget(1);
+  for (const packet of picture(true)) give(packet);
+  const [whole] = take();
+  const [late, ...others] = picture();
+  assert.ok(late);
+  for (const packet of [...others, ...picture(), late]) give(packet);
+  assert.equal(take().at(-1), 0);
+  subscription.restart();
+  for (const packet of picture(true)) give(packet);
+  assert.equal(take()[0], whole);
+});
+
+test('[MED-118] the beginning of a key frame that comes late, with another structure of the layers, has its content', () => {
+  const { subscription, give, take } = stage('VP9');
+  const source = new SvcSource({ mode: 'full', spatial: 2, temporal: 1 });
+  const picture = (isKey = false) => source.picture({ isKey }).flatMap(({ packets }) => packets);
+  subscription.setTarget(1);
+  for (const packet of [...picture(true), ...picture()]) give(packet);
+  take();
+  const [first, second, ...others] = picture(true);
+  assert.ok(first && second);
+  for (const packet of [...others, ...picture(), first, second]) give(packet);
+  assert.equal(take().includes(0), false);
+});
