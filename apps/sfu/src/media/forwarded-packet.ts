@@ -20,6 +20,8 @@ export interface ForwardedPacket {
   readonly startsKeyFrame: boolean;
   readonly vp8: Vp8Descriptor | undefined;
   readonly temporal: Readonly<TemporalPlace>;
+  /** Else it is that of the packet that came before. */
+  readonly saysTemporal: boolean;
   /** The last packet of its picture, as the publisher sent it. */
   readonly marker: boolean;
   /** Where the stream carries several spatial layers. */
@@ -38,6 +40,7 @@ export class PacketBuffer implements ForwardedPacket {
   startsKeyFrame = false;
   vp8: Vp8Descriptor | undefined;
   readonly temporal = newTemporalPlace();
+  saysTemporal = true;
   marker = false;
   svc: SvcPlace | undefined;
   now = 0;
@@ -66,7 +69,7 @@ export class PacketBuffer implements ForwardedPacket {
     this.svc = svc;
     this.startsKeyFrame = startsKeyFrame(codec.name, buffer, payloadStart, payloadEnd);
     this.vp8 = codec.name === 'VP8' && readVp8(buffer, payloadStart, payloadEnd, this.#vp8) ? this.#vp8 : undefined;
-    readTemporal(codec.name, this.vp8, buffer, payloadStart, payloadEnd, temporal);
+    this.saysTemporal = readTemporal(codec.name, this.vp8, buffer, payloadStart, payloadEnd, temporal);
     copyPlace(temporal, this.temporal);
     this.plain = undefined;
     return red && view.payloadType === red.pt ? this.#readRed(view, extensionIds, now) : true;

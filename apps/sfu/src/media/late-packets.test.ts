@@ -88,3 +88,28 @@ test('[MED-118] the beginning of a key frame that comes late, with another struc
   for (const packet of [...others, ...picture(), first, second]) give(packet);
   assert.equal(take().includes(0), false);
 });
+
+test('[MED-118] a late AV1 packet that does not say its layer has its content, whatever came before it', () => {
+  for (const rids of [['q', 'f'], []]) {
+    const { subscription, give, take } = stage('AV1', rids);
+    /** Each frame of two packets, of which the second one goes on with what the first one began. */
+    const packet = (sequence: number, temporal: number, isKey = false): Buffer => {
+      const payload = [isKey ? 0x58 : 0x50, 0x34, temporal << 5, 1];
+      const rest = [0x90, 2, 3];
+      const isBegin = sequence % 2 === 0;
+      return rtpPacket({ sequence, timestamp: (sequence >> 1) * 3000, payload: Buffer.from(isBegin ? payload : rest) });
+    };
+    subscription.setTarget(0);
+    give(packet(0, 0, true));
+    give(packet(1, 0));
+    subscription.setTemporalLimit(0);
+    give(packet(2, 0));
+    give(packet(4, 2));
+    give(packet(5, 2));
+    give(packet(3, 0));
+    assert.deepEqual(take(), [4, 3, 4, 3], rids.join());
+    give(packet(8, 0));
+    give(packet(6, 2));
+    assert.deepEqual(take(), [4, 0], 'nor does that hide what it says');
+  }
+});

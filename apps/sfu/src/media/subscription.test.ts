@@ -64,6 +64,7 @@ function rig(own: { rtxPayloadType?: undefined } = {}) {
       startsKeyFrame: isKey,
       vp8: hasVp8 ? vp8 : undefined,
       temporal: { layer: vp8.temporalLayer, startsLayer: vp8.isLayerSync, opensHigher: false },
+      saysTemporal: true,
       now,
     });
   }

@@ -40,10 +40,10 @@ export class TemporalFilter {
   }
 
   /** Whether the packet is of a dropped frame; the next packet then takes its numbers. */
-  drops({ sequence, timestamp, vp8, temporal, startsKeyFrame }: ForwardedPacket): boolean {
+  drops({ sequence, timestamp, vp8, temporal, saysTemporal, startsKeyFrame }: ForwardedPacket): boolean {
     // A late packet fills a gap that the subscriber has seen already.
     const isLate = sequenceDistance(this.#newest, sequence) <= 0;
-    this.isStray = isLate && (temporal.layer > this.#current || this.#wasDropped(vp8));
+    this.isStray = isLate && ((saysTemporal && temporal.layer > this.#current) || this.#wasDropped(vp8));
     if (isLate) return false;
     this.#newest = sequence;
     if (timestamp !== this.#frame) {

@@ -16,7 +16,10 @@ export const EVERY_FRAME = 7;
 
 export const newTemporalPlace = (): TemporalPlace => ({ layer: 0, startsLayer: false, opensHigher: false });
 
-/** Reads it from a payload. What a packet does not say stays as it was: it continues the frame of the one before. */
+/**
+ * Reads it from a payload. What a packet does not say stays as it was: it continues the frame of the one before, unless
+ * it comes late. Whether it said it.
+ */
 export function readTemporal(
   codec: CodecName,
   vp8: Vp8Descriptor | undefined,
@@ -24,11 +27,12 @@ export function readTemporal(
   start: number,
   end: number,
   place: TemporalPlace,
-): void {
+): boolean {
+  if (codec === 'AV1') return readAv1(b, start, end, place);
   if (codec === 'VP8') set(place, vp8?.temporalLayer ?? 0, vp8?.isLayerSync ?? false, false);
   else if (codec === 'VP9') readVp9(b, start, end, place);
   else if (codec === 'H264') readH264(b, start, end, place);
-  else if (codec === 'AV1') readAv1(b, start, end, place);
+  return true;
 }
 
 export const copyPlace = (from: TemporalPlace, to: TemporalPlace): void =>
@@ -66,7 +70,7 @@ const OBU_TEMPORAL_DELIMITER = 2;
  * AV1 says it in the extension of an OBU header. Without the dependency descriptor nothing marks where a layer starts,
  * but in every mode of browsers the higher layers restart after each frame of the base.
  */
-function readAv1(b: Buffer, start: number, end: number, place: TemporalPlace): void {
+function readAv1(b: Buffer, start: number, end: number, place: TemporalPlace): boolean {
   const aggregation = b[start] ?? 0;
   const isContinued = (aggregation & 0x80) !== 0;
   const count = (aggregation >> 4) & 3;
@@ -78,10 +82,11 @@ function readAv1(b: Buffer, start: number, end: number, place: TemporalPlace): v
     if (((head >> 3) & 0x0f) !== OBU_TEMPORAL_DELIMITER) {
       const layer = (head & 0x04) !== 0 && at + 1 < end ? (b[at + 1] ?? 0) >> 5 : 0;
       set(place, layer, false, layer === 0);
-      return;
+      return true;
     }
     at += lengthRead;
   }
+  return false;
 }
 
 /** What `readLength` found: a second result without an allocation. */

@@ -17,6 +17,7 @@ export interface SvcPacket {
   readonly timestamp: number;
   readonly startsKeyFrame: boolean;
   readonly temporal: Readonly<TemporalPlace>;
+  readonly saysTemporal: boolean;
 }
 
 /** Picks the packets of one spatial and temporal layer out of a stream that carries them all. */
@@ -108,8 +109,8 @@ export class SvcFilter {
     return this.#isTaken;
   }
 
-  #isOfWhatIsSent({ temporal }: SvcPacket, { spatial, frame }: SvcPlace): boolean {
-    if (!frame) return spatial <= this.#spatial && temporal.layer <= this.#temporal;
+  #isOfWhatIsSent({ temporal, saysTemporal }: SvcPacket, { spatial, frame }: SvcPlace): boolean {
+    if (!frame) return spatial <= this.#spatial && (!saysTemporal || temporal.layer <= this.#temporal);
     if (this.#wasSent(frame.frameNumber)) return true;
     const { structure, active, dtis } = frame;
     // The beginning of a key frame announces it: what came before that knew only the one from before.
