@@ -82,6 +82,26 @@ test('[MED-109] what is sent after a channel has closed goes by the next transpo
   assert.equal(send(5), 'closed');
 });
 
+test('[MED-109] a channel that closes with the last message that it took does not have it come twice', () => {
+  const { queue, send, replace } = stage();
+  send(1);
+  const { transport } = replace(0);
+  send(2);
+  const { sendData } = transport;
+  transport.isOpen = true;
+  transport.sendData = (name, bytes) => {
+    const outcome = sendData(name, bytes);
+    transport.isOpen = false;
+    return outcome;
+  };
+  queue.flush(0);
+  assert.deepEqual(transport.took, [1]);
+  const last = replace(0).transport;
+  last.isOpen = true;
+  queue.flush(0);
+  assert.deepEqual(last.took, [1, 2]);
+});
+
 test('[MED-110] a message that the client cannot take does not keep the others back', () => {
   const { queue, send, replace } = stage();
   send(1);

@@ -132,7 +132,7 @@ export class ReliableQueue {
     const missed: (string | undefined)[] = [];
     for (let next = this.#waiting.first; next; next = this.#waiting.first) {
       const outcome = this.#sendNow({ ...next, at: now });
-      if (outcome === 'full' || !this.#isOpen) break;
+      if (outcome === 'full' || (outcome === 'closed' && !this.#isOpen)) break;
       // Too large for the client.
       if (outcome === 'closed') missed.push(next.sender);
       this.#waiting.take();
