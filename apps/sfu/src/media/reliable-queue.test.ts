@@ -82,6 +82,23 @@ test('[MED-109] what is sent after a channel has closed goes by the next transpo
   assert.equal(send(5), 'closed');
 });
 
+test('[MED-109] what is sent while the next transport opens goes by it, also where the client had all of the one before', () => {
+  const { queue, send, replace } = stage();
+  send(1);
+  const { transport } = replace(1, SECOND);
+  assert.deepEqual([send(2, 'ada', 2 * SECOND, 20_000), send(3, 'ada', 2 * SECOND)], ['sent', 'sent']);
+  transport.isOpen = true;
+  queue.flush(3 * SECOND);
+  assert.deepEqual(transport.took, [2, 3]);
+
+  replace(2, 20 * SECOND);
+  replace(0, 30 * SECOND);
+  assert.equal(send(4, 'ada', 34 * SECOND), 'sent');
+  assert.deepEqual(queue.flush(34 * SECOND), []);
+  assert.deepEqual(queue.flush(35 * SECOND), ['ada']);
+  assert.equal(send(5, 'ada', 35 * SECOND), 'closed', 'the client asks and asks, and has no other way');
+});
+
 test('[MED-109] a channel that closes with the last message that it took does not have it come twice', () => {
   const { queue, send, replace } = stage();
   send(1);

@@ -39,6 +39,8 @@ export class ReliableQueue {
   /** For the next transport. */
   readonly #waiting = new Messages<Message>();
   #waitsUntil = 0;
+  /** So long the transport in place of one that carried something is awaited, also when nothing waits for it. */
+  #reopensUntil = Number.NEGATIVE_INFINITY;
   /** Nothing waits any more for the next transport, which did not come. */
   #hasGivenUp = false;
   #isClosed = false;
@@ -63,8 +65,8 @@ export class ReliableQueue {
     const message = { bytes, sender, at: now };
     if (!this.isWaiting) {
       const outcome = this.#sendNow(message);
-      if (outcome !== 'closed' || !this.#isBroken) return outcome;
-      this.#waitsUntil = now + REOPEN_MS_MAX;
+      if (outcome !== 'closed' || !this.#isBroken(now)) return outcome;
+      this.#waitsUntil = this.#lastNumber > 0 ? now + REOPEN_MS_MAX : this.#reopensUntil;
     }
     if (this.#waiting.bytes + sizeOf(message) > KEPT_BYTES_MAX) return 'full';
     this.#waiting.add(message);
@@ -72,8 +74,8 @@ export class ReliableQueue {
   }
 
   /** A channel that carried something is gone: with the network, as a rule, so that signaling would not arrive either. */
-  get #isBroken(): boolean {
-    return this.#lastNumber > 0 && !this.#hasGivenUp && !this.#isOpen;
+  #isBroken(now: number): boolean {
+    return (this.#lastNumber > 0 || now < this.#reopensUntil) && !this.#hasGivenUp && !this.#isOpen;
   }
 
   get #isOpen(): boolean {
@@ -118,9 +120,10 @@ export class ReliableQueue {
       for (const message of [...unread, ...later]) this.#waiting.add(message);
     }
     this.#forgotten.clear();
+    this.#waitsUntil = now + REOPEN_MS_MAX;
+    if (this.#lastNumber > 0) this.#reopensUntil = this.#waitsUntil;
     this.#lastNumber = 0;
     this.#hasGivenUp = false;
-    this.#waitsUntil = now + REOPEN_MS_MAX;
     return [...missed];
   }
 
