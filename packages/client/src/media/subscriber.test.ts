@@ -121,9 +121,13 @@ async function withChannels() {
   const channels: ReturnType<typeof newChannel>[] = [];
   const peers: { connectionState: string; onconnectionstatechange?: () => void }[] = [];
   const restarts: number[] = [];
+  const answers: Promise<void>[] = [];
   const subscriber = createSubscriber({
     ...unheard,
-    restart: async (received) => void restarts.push(received),
+    async restart(received) {
+      restarts.push(received);
+      await answers.shift();
+    },
     newPeerConnection() {
       const createDataChannel = () => {
         const channel = newChannel();
@@ -146,7 +150,13 @@ async function withChannels() {
   const hearText = (text: string, index = 0) =>
     hear(encodeData({ head: { text: true }, payload: new TextEncoder().encode(text) }), index);
   const texts = () => received.map(({ payload }) => new TextDecoder().decode(payload));
-  return { subscriber, sent, received, errors, peers, restarts, send, hear, hearText, texts };
+  const connect = () => {
+    const peer = peers.at(-1);
+    assert.ok(peer);
+    peer.connectionState = 'connected';
+    peer.onconnectionstatechange?.();
+  };
+  return { subscriber, sent, received, errors, connect, answers, restarts, send, hear, hearText, texts };
 }
 
 test('[SDK-148] reliable data waits while a receiver is slow; lossy data does not', async () => {
@@ -217,16 +227,40 @@ test('[SDK-149] who asks for another transport says how much this one brought; w
   assert.equal(restarts.at(-1), 1, 'of each transport by itself');
 });
 
-test('[SDK-149] a transport that recovers before it is replaced loses nothing', async () => {
-  const { subscriber, restarts, peers, hearText, texts } = await withChannels();
-  await subscriber.restart();
+test('[SDK-149] a transport that recovers while it cannot be replaced loses nothing', async () => {
+  for (const isRefusedFirst of [true, false]) {
+    const { subscriber, restarts, connect, answers, hearText, texts } = await withChannels();
+    const answer = Promise.withResolvers<void>();
+    answers.push(answer.promise);
+    const refused = assert.rejects(subscriber.restart(), /no/);
+    hearText('one');
+    const refuse = async () => {
+      answer.reject(new Error('no'));
+      await refused;
+    };
+    if (isRefusedFirst) await refuse();
+    connect();
+    if (!isRefusedFirst) await refuse();
+    hearText('two');
+    assert.deepEqual(texts(), ['one', 'two']);
+    await subscriber.restart();
+    assert.deepEqual(restarts, [0, 2]);
+  }
+});
+
+test('[SDK-149] a transport that recovers while it is being replaced brings nothing twice', async () => {
+  const { subscriber, connect, answers, hearText, texts } = await withChannels();
+  const answer = Promise.withResolvers<void>();
+  answers.push(answer.promise);
+  const restarted = subscriber.restart();
   hearText('one');
-  const [peer] = peers;
-  assert.ok(peer);
-  peer.connectionState = 'connected';
-  peer.onconnectionstatechange?.();
+  connect();
   hearText('two');
+  answer.resolve();
+  await restarted;
+  connect();
+  await subscriber.offer({ ...offer(2), restart: true });
+  hearText('one', 2);
+  hearText('two', 2);
   assert.deepEqual(texts(), ['one', 'two']);
-  await subscriber.restart();
-  assert.deepEqual(restarts, [0, 2]);
 });

@@ -59,6 +59,8 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
   let received = 0;
   /** What it brings after the node was told how many: that comes again on the next one. */
   let late: Uint8Array[] | undefined;
+  /** Requests to replace this transport that have not failed. */
+  let asked = 0;
   /** While receivers cannot take reliable data. */
   let held: Deferred<void> | undefined;
   const takeTurn = createSerialQueue();
@@ -72,10 +74,8 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
     const opened = deps.newPeerConnection();
     opened.onconnectionstatechange = () => {
       if (peer !== opened) return;
-      const { connectionState } = opened;
-      // It has recovered: the node would have closed it.
-      if (connectionState === 'connected') late = void late?.forEach(onReliable);
-      deps.onState(connectionState);
+      recover();
+      deps.onState(opened.connectionState);
     };
     for (const name of ['reliable', 'lossy'] as const) {
       const channel = opened.createDataChannel(name, { negotiated: true, ...DATA_CHANNELS[name] });
@@ -99,6 +99,11 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
     deps.onData(readData(bytes));
   }
 
+  /** It works again, and nothing of it comes by another one. */
+  function recover(): void {
+    if (!asked && peer?.connectionState === 'connected') late = void late?.forEach(onReliable);
+  }
+
   /** See `DATA_FLOW`. */
   function onFlow(state?: number): void {
     if (state && !held) {
@@ -117,6 +122,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
     peer = null;
     received = 0;
     late = undefined;
+    asked = 0;
     remote = undefined;
     isAnswered = false;
     channels.clear();
@@ -175,8 +181,18 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
       });
     },
     async restart() {
+      const of = peer;
       late ??= [];
-      await deps.restart(received);
+      asked += 1;
+      try {
+        await deps.restart(received);
+      } catch (error) {
+        if (peer === of) {
+          asked -= 1;
+          recover();
+        }
+        throw error;
+      }
     },
     channel(name) {
       const channel = channels.get(name);
