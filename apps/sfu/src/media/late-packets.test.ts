@@ -113,3 +113,24 @@ test('[MED-118] a late AV1 packet that does not say its layer has its content, w
     assert.deepEqual(take(), [4, 0], 'nor does that hide what it says');
   }
 });
+
+test('[MED-118] what comes late of a frame that went out before fewer were wanted has its content, and after that not', () => {
+  const { subscription, give, take } = stage('H264', ['q', 'f']);
+  const packet = (sequence: number, frame: number, nal: number): Buffer =>
+    rtpPacket({ sequence, timestamp: frame * 3000, payload: Buffer.from([nal, 1, 2, 3]) });
+  const [key, base, disposable] = [0x65, 0x61, 0x01] as const;
+  subscription.setTarget(0);
+  give(packet(1, 1, key));
+  give(packet(2, 2, disposable));
+  give(packet(4, 2, disposable));
+  subscription.setTemporalLimit(0);
+  give(packet(5, 3, base));
+  give(packet(3, 2, disposable));
+  assert.deepEqual(take(), [4, 4, 4, 4, 4]);
+
+  give(packet(7, 4, disposable));
+  subscription.setTemporalLimit(7);
+  give(packet(8, 5, base));
+  give(packet(6, 4, disposable));
+  assert.deepEqual(take(), [4, 0]);
+});

@@ -1,10 +1,12 @@
 import type { ForwardedPacket } from './forwarded-packet.ts';
 import type { Vp8Descriptor } from './payload.ts';
-import { sequenceDistance } from './rtp.ts';
+import { sequenceDistance, timestampDistance } from './rtp.ts';
 import { SkippedNumbers } from './skipped-numbers.ts';
 import { EVERY_FRAME, type TemporalPlace } from './temporal.ts';
 
 const SEQUENCE_BITS = 16;
+/** Of the video clock: nothing is repeated after so long, and times run in a circle. */
+const LATE_MAX = 10 * 90_000;
 
 /** Drops the frames above a temporal layer, for a subscriber that wants fewer of them. */
 export class TemporalFilter {
@@ -14,6 +16,9 @@ export class TemporalFilter {
   isStray = false;
   /** Highest temporal layer that goes out now: it rises only where the stream allows it. */
   #current = EVERY_FRAME;
+  /** What went out before the frame with which that changed last. */
+  #before = EVERY_FRAME;
+  #changedAt: number;
   /** Newest packet and its frame, as the publisher numbers them, and whether that frame is dropped. */
   #newest: number;
   #frame: number;
@@ -26,6 +31,7 @@ export class TemporalFilter {
     this.limit = limit;
     this.#newest = newest.sequence;
     this.#frame = newest.timestamp;
+    this.#changedAt = newest.timestamp;
   }
 
   /** Another simulcast layer starts with this key frame. */
@@ -33,6 +39,7 @@ export class TemporalFilter {
     this.#droppedSequences = new SkippedNumbers(SEQUENCE_BITS);
     this.#droppedPictures = undefined;
     this.#current = this.limit;
+    this.#before = this.limit;
     this.#newest = sequence;
     this.#frame = timestamp;
     this.#isFrameDropped = false;
@@ -43,17 +50,28 @@ export class TemporalFilter {
   drops({ sequence, timestamp, vp8, temporal, saysTemporal, startsKeyFrame }: ForwardedPacket): boolean {
     // A late packet fills a gap that the subscriber has seen already.
     const isLate = sequenceDistance(this.#newest, sequence) <= 0;
-    this.isStray = isLate && ((saysTemporal && temporal.layer > this.#current) || this.#wasDropped(vp8));
+    this.isStray = isLate && ((saysTemporal && temporal.layer > this.#limitAt(timestamp)) || this.#wasDropped(vp8));
     if (isLate) return false;
     this.#newest = sequence;
     if (timestamp !== this.#frame) {
       this.#frame = timestamp;
+      const before = this.#current;
       this.#isFrameDropped = !this.#takesFrame(temporal, startsKeyFrame);
+      if (this.#current !== before) {
+        this.#before = before;
+        this.#changedAt = timestamp;
+      }
     }
     if (!this.#isFrameDropped) return false;
     this.#droppedSequences.add(sequence);
     if (vp8 && vp8.pictureIdAt > 0) this.#dropPicture(vp8);
     return true;
+  }
+
+  /** The highest layer that went out when a frame that comes late was due. */
+  #limitAt(timestamp: number): number {
+    const ago = timestampDistance(timestamp, this.#changedAt);
+    return ago > 0 && ago < LATE_MAX ? this.#before : this.#current;
   }
 
   #wasDropped = (vp8: Vp8Descriptor | undefined): boolean =>
