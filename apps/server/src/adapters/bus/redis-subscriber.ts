@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../../core/clock.ts';
 import type { BusConnection } from '../redis-stores.ts';
 
 export interface SubscriberDeps {
@@ -8,7 +9,10 @@ export interface SubscriberDeps {
   onMessage: (text: string, channel: string) => void;
   /** The connection was lost, or dead without a sign, and messages flow again. */
   onGap: () => void;
+  clock?: Pick<Clock, 'elapsed' | 'sleep'>;
 }
+
+const preciseClock = { ...systemClock, elapsed: () => performance.now() };
 
 // After so many missed beats in a row the connection counts as dead. With the time to reconnect that is below 5 s.
 const missesMax = 3;
@@ -22,11 +26,12 @@ const channelsMax = 1_000;
 const gatherMs = 10;
 
 /**
- * A connection that hears the channels it was asked for. What is asked for in one turn of the loop is one command. It
- * sends itself heartbeats, and is replaced when it does not hear them.
+ * A connection that hears the channels it was asked for. What is asked for in one turn of the loop is one command, and
+ * so is what is asked for within `gatherMs` of the one before. It sends itself heartbeats, and is replaced when it does
+ * not hear them.
  */
 export function createSubscriber(deps: SubscriberDeps) {
-  const { openConnection, beatChannels, sendBeat, onMessage, onGap } = deps;
+  const { openConnection, beatChannels, sendBeat, onMessage, onGap, clock = preciseClock } = deps;
   /** What this process wants to hear, and when messages arrive. */
   const wanted = new Map<string, Promise<void>>();
   /** Those of them that Redis has not confirmed, and of which it was not asked to just now. */
@@ -91,18 +96,21 @@ export function createSubscriber(deps: SubscriberDeps) {
       return joining.done;
     }
     const channels = [channel];
-    const waitMs = joinedAt + gatherMs - performance.now();
-    const gathered = new Promise<void>((resolve) => {
-      if (waitMs > 0) setTimeout(resolve, waitMs);
-      else setImmediate(resolve);
-    });
-    const done = gathered.then(() => {
+    const done = gathered().then(() => {
       joining = null;
-      joinedAt = performance.now();
-      return joinNow(channels.filter((one) => wanted.has(one)));
+      const joined = joinNow(channels.filter((one) => wanted.has(one)));
+      joinedAt = clock.elapsed();
+      return joined;
     });
     joining = { channels, done };
     return done;
+  }
+
+  /** Timers may be early: they count whole milliseconds, from when the loop last looked at the time. */
+  async function gathered(): Promise<void> {
+    const endsAt = joinedAt + gatherMs;
+    if (clock.elapsed() >= endsAt) await new Promise((resolve) => setImmediate(resolve));
+    for (let now = clock.elapsed(); now < endsAt; now = clock.elapsed()) await clock.sleep(Math.ceil(endsAt - now));
   }
 
   async function joinNow(channels: readonly string[]): Promise<void> {
