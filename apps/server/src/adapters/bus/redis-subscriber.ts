@@ -36,6 +36,8 @@ export function createSubscriber(deps: SubscriberDeps) {
   const wanted = new Map<string, Promise<void>>();
   /** Those of them that Redis has not confirmed, and of which it was not asked to just now. */
   const unheard = new Set<string>();
+  /** Those of which it is asked now. To leave one of them would cross with that, and the library lose track of it. */
+  const asked = new Set<string>();
   /** Left while there was no connection: the library would subscribe them again. */
   const abandoned = new Set<string>();
   let joining: { channels: string[]; done: Promise<void> } | null = null;
@@ -83,8 +85,16 @@ export function createSubscriber(deps: SubscriberDeps) {
   /** Rejects when the connection is lost meanwhile, or Redis refuses. */
   async function subscribe(opened: BusConnection, channels: readonly string[]): Promise<void> {
     for (let at = 0; at < channels.length; at += channelsMax) {
-      const some = channels.slice(at, at + channelsMax);
-      await opened.hear(some, onMessage);
+      // Many take a while: some may have been left meanwhile.
+      const some = channels.slice(at, at + channelsMax).filter((channel) => wanted.has(channel));
+      if (some.length === 0) continue;
+      for (const channel of some) asked.add(channel);
+      try {
+        await opened.hear(some, onMessage);
+      } finally {
+        for (const channel of some) asked.delete(channel);
+        leaveNow(some.filter((channel) => !wanted.has(channel)));
+      }
       for (const channel of some) unheard.delete(channel);
     }
   }
@@ -98,7 +108,7 @@ export function createSubscriber(deps: SubscriberDeps) {
     const channels = [channel];
     const done = gathered().then(() => {
       joining = null;
-      const joined = joinNow(channels.filter((one) => wanted.has(one)));
+      const joined = joinNow(channels);
       joinedAt = clock.elapsed();
       return joined;
     });
@@ -185,7 +195,7 @@ export function createSubscriber(deps: SubscriberDeps) {
         wanted.delete(channel);
         unheard.delete(channel);
       }
-      leaveNow(channels);
+      leaveNow(channels.filter((channel) => !asked.has(channel)));
     },
     /** Resolves when its own heartbeat arrives; after `withinMs` it counts as lost, and `onGap` follows. */
     async firstBeat(withinMs: number): Promise<void> {
