@@ -189,3 +189,27 @@ test('[STA-24] cluster: a master that answers nothing is given up once for all t
   });
   for (const [tag, name] of nameIn) if (!own.has(tag)) assert.equal((await hit(name)).count, 2);
 });
+
+test('[STA-28] cluster: processes that start while a master answers nothing find the others, whichever they ask first', {
+  skip,
+}, async (t) => {
+  const cluster = await kinds.cluster();
+  const [silent, other] = cluster.masters;
+  assert.ok(silent && other);
+  silent.freeze();
+  t.after(silent.thaw);
+  // Each begins with any of the two.
+  const { connections, close } = await openRedisAt(
+    [silent, other].map(({ port }) => `redis+cluster://127.0.0.1:${port}`).join(),
+    8,
+  );
+  t.after(close);
+  for (const redis of connections) {
+    const counters = createRedisCounters(redis);
+    await eventually(async () => {
+      const hits = redis.shards.map(async (_, at) => counters.hit(`others/${at}`, 60_000));
+      const outcomes = await Promise.allSettled(hits);
+      assert.ok(outcomes.some(({ status }) => status === 'fulfilled'));
+    });
+  }
+});

@@ -17,7 +17,11 @@ export type Link = ReturnType<typeof createLink>;
 
 export function createLink(open: () => Store) {
   let store = open();
+  /** Will take the place of one that is silent in part, and serves until then. */
+  let next: Store | null = null;
+  const leaving = new Map<Store, NodeJS.Timeout>();
   let misses = 0;
+  let hasAnswer = false;
   const silences = createSilences();
 
   // A server that hangs, or a network that swallows everything, closes no connection: only a new one helps.
@@ -26,17 +30,51 @@ export function createLink(open: () => Store) {
     misses += 1;
     if (misses > missesMax) {
       misses = 0;
-      silences.forget();
-      store.destroy();
-      store = open();
+      if (hasAnswer) replaceBeside();
+      else replace();
       return;
     }
+    hasAnswer = false;
+    const answered = () => {
+      hasAnswer = true;
+    };
+    const pings = store.pings();
+    for (const ping of pings) ping.then(answered, () => {});
     // What is not connected says so: the library is reconnecting already.
-    Promise.allSettled(store.pings()).then(() => {
+    Promise.allSettled(pings).then(() => {
       misses = 0;
     });
   }, pingMs);
   watch.unref();
+
+  function replace(): void {
+    next?.destroy();
+    next = null;
+    silences.forget();
+    store.destroy();
+    store = open();
+  }
+
+  /** Masters of a cluster that answer are asked all the while; a silent one may have been replaced by another. */
+  function replaceBeside(): void {
+    // The one before came to nothing: its way led over the silent one.
+    next?.destroy();
+    const opened = open();
+    next = opened;
+    opened.onReady(() => {
+      if (opened !== next) return;
+      const former = store;
+      [store, next, misses] = [opened, null, 0];
+      silences.forget();
+      // What was asked of it is answered first.
+      const timer = setTimeout(() => {
+        leaving.delete(former);
+        former.destroy();
+      }, busyTimeoutMs);
+      timer.unref();
+      leaving.set(former, timer);
+    });
+  }
 
   return {
     /** Commands to the server of the store that has the names of this tag; it may be silent while others answer. */
@@ -59,6 +97,13 @@ export function createLink(open: () => Store) {
     pings: (): Promise<unknown>[] => store.pings(),
     async close(): Promise<void> {
       clearInterval(watch);
+      for (const [former, timer] of leaving) {
+        clearTimeout(timer);
+        former.destroy();
+      }
+      leaving.clear();
+      next?.destroy();
+      next = null;
       store.destroy();
     },
   };

@@ -51,6 +51,7 @@ export interface BusConnection {
 const reconnectStrategy = (retries: number): number => Math.min(50 * 2 ** retries, 1_000);
 const common = { disableOfflineQueue: true, maintNotifications: 'disabled' } as const;
 const topologyMs = 500;
+const discoverMs = 1_000;
 
 /** More than there will be masters: each tag is in one slot, with all its keys and channels. Of one length. */
 const clusterTags = Array.from({ length: 64 }, (_, at) => `{${String(at).padStart(2, '0')}}`);
@@ -157,7 +158,8 @@ function connecting(connect: () => Promise<unknown>, onError: OnError): { stop()
 
 export function openCluster({ nodes, login }: RedisAddress & { kind: 'cluster' }, onError: OnError): Store {
   const cluster = createCluster({
-    rootNodes: nodes.map((node) => ({ url: urlOf(node, login) })),
+    // One that accepts connections and says nothing must not keep us from asking the next.
+    rootNodes: nodes.map((node) => ({ url: urlOf(node, login), socket: { socketTimeout: discoverMs } })),
     defaults: optionsOf(login),
     // A master that hangs must not keep us from the others.
     minimizeConnections: true,
