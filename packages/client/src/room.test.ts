@@ -84,8 +84,9 @@ test('[SDK-29] figures that are on their way when the call ends are the last', a
   const world = createFakeWorld();
   const stats = Promise.withResolvers<RTCStatsReport>();
   // What the reporter asks of a transport.
-  const peer = { getStats: () => stats.promise } as RTCPeerConnection;
-  const reporter = createReporter({ runtime: world, telemetry: noTelemetry, peer: () => peer, trackAt: () => null });
+  const side = { peer: { getStats: () => stats.promise } as RTCPeerConnection, trackAt: () => null };
+  const sides = { pub: side, sub: side };
+  const reporter = createReporter({ runtime: world, telemetry: noTelemetry, sides });
   reporter.start();
   await world.advance(3_000);
   reporter.stop();

@@ -148,7 +148,7 @@ const splitOnce = (line: string): [string, string] => {
 /** Writes a whole description as the SDP a browser takes in `setRemoteDescription`. */
 export function toSdp(description: Description): string {
   const { ice, dtls, candidates = [], media } = description;
-  if (!ice || !dtls) throw new Error('A delta cannot become an SDP: apply it to the description it changes.');
+  if (!ice || !dtls) throw new Error('A delta is not an SDP: apply it first.');
   const live = media.filter((entry) => !isRejected(entry));
   const head = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 't=0 0'];
   if (live.length > 0) head.push(`a=group:BUNDLE ${live.map((entry) => entry.mid).join(' ')}`);

@@ -1,14 +1,14 @@
 import type { Runtime } from '../runtime.ts';
 import type { Telemetry } from '../signal/telemetry.ts';
 import type { TransportName } from './media-health.ts';
+import type { Publisher } from './publisher.ts';
 import { createStatsSummary } from './stats-summary.ts';
 import { createTrackSampler, type StatsReport } from './track-samples.ts';
 
 export interface FiguresDeps {
   runtime: Runtime;
   telemetry: Telemetry;
-  peer(name: TransportName): RTCPeerConnection | null;
-  trackAt(name: TransportName, mid: string): string | null;
+  sides: Record<TransportName, Pick<Publisher, 'peer' | 'trackAt'>>;
 }
 
 export interface Figures {
@@ -25,17 +25,14 @@ const SAMPLES_PER_REPORT = 3;
 const reportsOf = (stats: RTCStatsReport | undefined): StatsReport[] => [...(stats?.values() ?? [])];
 
 /** Quality figures of one stay in a call, now and then. */
-export function startFigures(
-  { runtime, telemetry: { note }, peer, trackAt }: FiguresDeps,
-  isOver: () => boolean,
-): Figures {
+export function startFigures({ runtime, telemetry: { note }, sides }: FiguresDeps, isOver: () => boolean): Figures {
   const summary = createStatsSummary();
-  const sampler = createTrackSampler({ trackAt, everyMs: EVERY_MS });
+  const sampler = createTrackSampler({ sides, everyMs: EVERY_MS });
   let cancelTimer = (): void => {};
   let taken = 0;
 
   async function report(): Promise<void> {
-    const [pub, sub] = await Promise.all([peer('pub')?.getStats(), peer('sub')?.getStats()]);
+    const [pub, sub] = await Promise.all([sides.pub.peer?.getStats(), sides.sub.peer?.getStats()]);
     if (isOver()) return;
     sampler.take({ pub: reportsOf(pub), sub: reportsOf(sub) });
     if (sampler.count >= SAMPLES_SENT) sendSamples();

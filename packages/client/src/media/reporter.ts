@@ -18,7 +18,7 @@ const FIRST_MS = 3_000;
 
 /** Reports the connection to the dashboard: transport steps, devices and quality figures. */
 export function createReporter(deps: FiguresDeps): Reporter {
-  const { runtime, telemetry, peer } = deps;
+  const { runtime, telemetry, sides } = deps;
   const { note } = telemetry;
   let watching = new AbortController();
   let cancelTimer = (): void => {};
@@ -60,7 +60,7 @@ export function createReporter(deps: FiguresDeps): Reporter {
     transport(pc, state) {
       if (state === 'new' || state === 'closed') return;
       // With a path that works it was the encryption on top of it.
-      const hasPath = /^(connected|completed)$/.test(peer(pc)?.iceConnectionState ?? '');
+      const hasPath = /^(connected|completed)$/.test(sides[pc].peer?.iceConnectionState ?? '');
       const layer = state === 'failed' && hasPath ? 'dtls' : 'ice';
       note(`${layer}.${state === 'connecting' ? 'checking' : state}`, { pc });
       if (state === 'connected') note('dtls.connected', { pc });

@@ -38,12 +38,10 @@ export function createTestTracks(options: TestTracksOptions = {}): TestTracks {
 
 function startTone(): { track: MediaStreamTrack; stop(): void } {
   const context = new AudioContext();
-  const oscillator = context.createOscillator();
-  const gain = context.createGain();
+  // Of 440 Hz, unless told otherwise.
+  const oscillator = new OscillatorNode(context);
   const output = context.createMediaStreamDestination();
-  oscillator.frequency.value = 440;
-  gain.gain.value = 0.1;
-  oscillator.connect(gain).connect(output);
+  oscillator.connect(new GainNode(context, { gain: 0.1 })).connect(output);
   oscillator.start();
   const [track] = output.stream.getAudioTracks();
   if (!track) throw new Error('No sound.');

@@ -53,8 +53,8 @@ function statsAt(second: number): { pub: StatsReport[]; sub: StatsReport[] } {
 }
 
 test('[OBS-24] samples hold each track both ways: what is a total in the browser is a difference here', () => {
-  const trackAt = (_: string, mid: string) => ({ 0: 'tr_out', 3: 'tr_in' })[mid] ?? null;
-  const sampler = createTrackSampler({ trackAt, everyMs: 5_000 });
+  const side = { trackAt: (mid: string) => ({ 0: 'tr_out', 3: 'tr_in' })[mid] ?? null };
+  const sampler = createTrackSampler({ sides: { pub: side, sub: side }, everyMs: 5_000 });
   assert.equal(sampler.flush(), null);
   for (const second of [5, 10, 15]) sampler.take(statsAt(second));
   assert.equal(sampler.count, 3);

@@ -1,4 +1,5 @@
 import type { TransportName } from './media-health.ts';
+import type { Publisher } from './publisher.ts';
 
 /** The fields of the browser's reports that are read here. */
 export interface StatsReport {
@@ -41,7 +42,7 @@ export interface TrackSampler {
 }
 
 interface SamplerDeps {
-  trackAt(name: TransportName, mid: string): string | null;
+  sides: Record<TransportName, Pick<Publisher, 'trackAt'>>;
   everyMs: number;
 }
 
@@ -58,7 +59,7 @@ interface Totals {
 const TRACKS_MAX = 16;
 
 /** Samples of each track, both ways, from the browser's statistics. */
-export function createTrackSampler({ trackAt, everyMs }: SamplerDeps): TrackSampler {
+export function createTrackSampler({ sides, everyMs }: SamplerDeps): TrackSampler {
   const totals = new Map<string, Totals>();
   let samples: { bandwidth: number | null; tracks: Sampled[] }[] = [];
 
@@ -82,7 +83,7 @@ export function createTrackSampler({ trackAt, everyMs }: SamplerDeps): TrackSamp
     const sent = reports.filter(isType('outbound-rtp'));
     return [...new Set(sent.map(({ mid = '' }) => mid))].flatMap((mid) => {
       const layers = sent.filter((report) => report.mid === mid);
-      const id = trackAt('pub', mid);
+      const id = sides.pub.trackAt(mid);
       const first = layers[0];
       if (id === null || !first) return [];
       const heard = layers.flatMap((layer) => remote.get(layer.id) ?? []);
@@ -109,7 +110,7 @@ export function createTrackSampler({ trackAt, everyMs }: SamplerDeps): TrackSamp
   function incoming(reports: readonly StatsReport[]): Sampled[] {
     const rtt = inMs(pathOf(reports)?.currentRoundTripTime ?? null);
     return reports.filter(isType('inbound-rtp')).flatMap((report) => {
-      const id = trackAt('sub', report.mid ?? '');
+      const id = sides.sub.trackAt(report.mid ?? '');
       if (id === null) return [];
       const { bytesReceived = 0, packetsReceived = 0, packetsLost = 0, totalFreezesDuration = 0 } = report;
       const now = { received: packetsReceived, lost: packetsLost, frozen: totalFreezesDuration * 1000 };

@@ -39,11 +39,6 @@ export function createTransports({ runtime, telemetry, signal, onBroken, ...on }
   let isOtherNetwork = false;
   let stopWatching = (): void => {};
   const newPeerConnection = (): RTCPeerConnection => new RTCPeerConnection({ iceServers });
-  const peer = (name: TransportName): RTCPeerConnection | null => (name === 'pub' ? publisher : subscriber).peer;
-
-  const trackAt = (name: TransportName, mid: string): string | null =>
-    (name === 'pub' ? publisher : subscriber).trackAt(mid);
-  const reporter = createReporter({ runtime, telemetry, peer, trackAt });
   const watch = (name: TransportName) => (state: RTCPeerConnectionState) => {
     hasConnected ||= state === 'connected';
     reporter.transport(name, state);
@@ -58,19 +53,18 @@ export function createTransports({ runtime, telemetry, signal, onBroken, ...on }
     onState: watch('pub'),
   });
   const subscriber = createSubscriber({
+    ...on,
     newPeerConnection,
     answer: (answer) => signal.request({ type: 'sub.answer', ...answer }),
     restart: (received) => signal.request({ type: 'ice.restart', pc: 'sub', received }),
-    onTrack: on.onTrack,
-    onTrackGone: on.onTrackGone,
-    onData: on.onData,
-    onError: on.onError,
     onState: watch('sub'),
     onFailed: () => health.changed('sub', 'failed'),
   });
+  const sides = { pub: publisher, sub: subscriber };
+  const reporter = createReporter({ runtime, telemetry, sides });
   const health = createMediaHealth({
     runtime,
-    restart: (name) => (name === 'pub' ? publisher : subscriber).restart(),
+    restart: (name) => sides[name].restart(),
     isSignalConnected: () => signal.state === 'connected',
     rejoin: signal.rejoin,
     giveUp: () => signal.stop(hasConnected ? 'node_lost' : 'no_media'),
@@ -102,7 +96,7 @@ export function createTransports({ runtime, telemetry, signal, onBroken, ...on }
       await republished;
     },
     async getStats() {
-      const [pub, sub] = await Promise.all([peer('pub')?.getStats(), peer('sub')?.getStats()]);
+      const [pub, sub] = await Promise.all([publisher.peer?.getStats(), subscriber.peer?.getStats()]);
       return { pub: pub ?? null, sub: sub ?? null };
     },
     close() {
