@@ -365,7 +365,7 @@ What an SDP says, less what both sides know. A whole one has \`ice\`, \`dtls\` a
 ${fields}
 Everything else in an SDP is always the same: all lines in one \`BUNDLE\`, \`a=rtcp-mux\`, on video \`a=rtcp-fb\` \`nack\`, \`nack pli\`, \`ccm fir\` and \`goog-remb\`, \`transport-cc\` where \`extensions\` has \`transportCc\`, on data \`UDP/DTLS/SCTP webrtc-datachannel\`, \`a=sctp-port:5000\` and \`a=max-message-size:${DATA_MESSAGE_BYTES_MAX}\`. A line without codecs has port 0.
 
-Codecs are ${rates}; leave others out of your offer. Of H264 only \`profile-level-id=42e0…\` with \`packetization-mode=1\`, of VP9 and AV1 only profile 0. The node takes the first codec of your entry and answers with it alone, without \`rtx\`: lost packets are asked for by NACK and sent again as they were. It finds the line of a packet by the \`mid\` extension or by \`ssrcs\`, so offer one of them.
+Codecs are ${rates}; leave others out of your offer. Of H264 only \`profile-level-id=42e0…\` with \`packetization-mode=1\`, of VP9 and AV1 only profile 0. The node takes the first codec of your entry and answers with it alone. Lost packets are asked for by NACK. Where your entry has \`rtx\` for that codec of a video, so has the answer, and you send them again by RTX (RFC 4588): with \`rids\` only if you offer \`repairedRid\` too, and name the layer with it. Without \`rtx\` in the answer send them again as they were. The node finds the line of a packet by the \`mid\` extension or by \`ssrcs\`, so offer one of them; and what an RTX packet repeats by the second of the \`ssrcs\`, by \`mid\` and \`repairedRid\`, or because only one stream can be meant.
 
 ${extensions}`;
 }

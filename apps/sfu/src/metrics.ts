@@ -70,6 +70,11 @@ const TABLE: Record<string, MetricRow> = {
     help: 'Packets repeated to subscribers.',
     series: one(({ counters }) => counters.resent),
   },
+  parley_media_rtx_packets_total: {
+    kind: 'counter',
+    help: 'Packets that publishers repeated by RTX: requested, or to probe their path.',
+    series: one(({ counters }) => counters.rtxIn),
+  },
   parley_media_data_dropped_total: {
     kind: 'counter',
     help: 'Data messages that slow receivers missed.',
@@ -143,6 +148,7 @@ export const NOTHING: WorkerLoad = {
     packetsIn: 0,
     lostIn: 0,
     lostOut: 0,
+    rtxIn: 0,
     nacksIn: 0,
     nacksOut: 0,
     keyFrameRequestsIn: 0,

@@ -1,5 +1,5 @@
 /** RTP packets for tests, written by hand so that the reader under test does not check itself. */
-interface PacketInit {
+export interface PacketInit {
   sequence: number;
   timestamp?: number;
   ssrc?: number;
@@ -50,4 +50,23 @@ export function vp8Payload(pictureId: number, tl0: number, isKeyFrame: boolean, 
     isKeyFrame ? 0 : 1,
     ...body,
   ]);
+}
+
+/** A packet as RTX repeats it (RFC 4588): in a stream of its own, with its number in front of the payload. */
+export function rtxPacket(repeated: PacketInit, own: Partial<PacketInit> & { sequence: number }): Buffer {
+  const { sequence, payload = new Uint8Array() } = repeated;
+  return rtpPacket({
+    ...repeated,
+    ...own,
+    payload: Uint8Array.of((sequence >> 8) & 0xff, sequence & 0xff, ...payload),
+  });
+}
+
+/** Without content: a browser probes its path with it. */
+export function paddingPacket(init: PacketInit, bytes = 224): Buffer {
+  const padding = new Uint8Array(bytes);
+  padding[bytes - 1] = bytes;
+  const packet = rtpPacket({ ...init, payload: padding });
+  packet[0] = (packet[0] ?? 0) | 0x20;
+  return packet;
 }

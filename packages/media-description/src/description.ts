@@ -60,6 +60,7 @@ export type ExtensionName = keyof typeof EXTENSION_URIS;
 export const EXTENSION_URIS = {
   mid: 'urn:ietf:params:rtp-hdrext:sdes:mid',
   rid: 'urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id',
+  repairedRid: 'urn:ietf:params:rtp-hdrext:sdes:repaired-rtp-stream-id',
   audioLevel: 'urn:ietf:params:rtp-hdrext:ssrc-audio-level',
   absSendTime: 'http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time',
   transportCc: 'http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01',

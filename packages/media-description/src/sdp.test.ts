@@ -168,6 +168,30 @@ test('[MED-80] H264 of every usual profile is taken; of several the one that eve
   assert.deepEqual(typesOf(...h264(96, 'f4001f')), [], '4:4:4 is decoded by few');
 });
 
+test('[MED-119] what repeats a stream is read from its group and its codec, however that is written', () => {
+  const [, aiortc] = fromSdp(fixture('publish-aiortc-offer')).media;
+  assert.deepEqual(aiortc?.ssrcs, [3582061443, 3235040663]);
+  assert.deepEqual(
+    aiortc?.codecs?.map(({ name, pt, rtx }) => [name, pt, rtx]),
+    [
+      ['VP8', 97, 98],
+      ['H264', 101, 102],
+    ],
+  );
+  assert.equal(fromSdp(fixture('publish-simulcast-offer')).media[1]?.extensions?.repairedRid, 11);
+  const rtxOf = (...lines: string[]) =>
+    fromSdp(videoLine('a=rtpmap:96 VP8/90000', ...lines)).media[0]?.codecs?.find(({ pt }) => pt === 96)?.rtx;
+  assert.equal(rtxOf('a=rtpmap:97 RTX/90000', 'a=fmtp:97 apt=96;rtx-time=3000'), 97);
+  assert.equal(rtxOf('a=rtpmap:97 rtx/90000', 'a=fmtp:97 rtx-time=3000; apt=96'), 97);
+  assert.equal(rtxOf('a=rtpmap:97 rtx/90000', 'a=fmtp:97 apt=961'), undefined);
+  const ssrcsOf = (...lines: string[]) => fromSdp(videoLine(...lines)).media[0]?.ssrcs;
+  assert.deepEqual(
+    ssrcsOf('a=ssrc-group:FEC-FR 1 3', 'a=ssrc-group:FID 1 2', 'a=ssrc:1 a', 'a=ssrc:3 a', 'a=ssrc:2 a'),
+    [1, 2],
+  );
+  assert.deepEqual(ssrcsOf('a=ssrc-group:FEC-FR 1 3', 'a=ssrc:1 cname:a', 'a=ssrc:3 cname:a'), [1]);
+});
+
 test('[MED-81] layers are those that the offer sends, whatever else it lists, and up to four', () => {
   const ridsOf = (line: string) => fromSdp(videoLine(`a=simulcast:${line}`)).media[0]?.rids;
   assert.deepEqual(ridsOf('recv x;y send a;b'), ['a', 'b']);

@@ -22,6 +22,8 @@ const CODEC_NAMES = new Map(
 /** Largest data channel message either side accepts. */
 export const DATA_MESSAGE_BYTES_MAX = 65_536;
 
+/** Of which payload type the repeats are (RFC 4588 8.6); some write for how long beside it. */
+const APT = /(?:^|;) *apt=(\d+) *(?:;|$)/;
 const DIRECTIONS: readonly string[] = ['sendrecv', 'sendonly', 'recvonly', 'inactive'] satisfies Direction[];
 const URI_NAMES = new Map(Object.entries(EXTENSION_URIS).map(([name, uri]) => [uri as string, name as ExtensionName]));
 
@@ -104,9 +106,19 @@ function readEntry(mLine: string, lines: Lines): MediaEntry | undefined {
   const simulcast = lines.last('simulcast')?.split(' ') ?? [];
   const list = simulcast[Math.max(0, simulcast.indexOf(direction.slice(0, 4))) + 1];
   if (list) entry.rids = list.split(';').map((rid) => /[^~,]+/.exec(rid)?.[0] ?? '');
-  const ssrcs = [...new Set(lines.all('ssrc').map((line) => Number.parseInt(line, 10)))];
-  if (ssrcs.length > 0 && !entry.rids) entry.ssrcs = ssrcs.slice(0, 2);
+  const ssrcs = readSsrcs(lines);
+  if (ssrcs.length > 0 && !entry.rids) entry.ssrcs = ssrcs;
   return entry;
+}
+
+/** The stream and what repeats it (RFC 5576 4.2); of others, as those of error correction, only the first. */
+function readSsrcs(lines: Lines): number[] {
+  const pair = lines.all('ssrc-group').find((line) => line.startsWith('FID '));
+  if (pair) return pair.split(' ').slice(1, 3).map(Number);
+  return lines
+    .all('ssrc')
+    .slice(0, 1)
+    .map((line) => Number.parseInt(line, 10));
 }
 
 function readCodecs(payloadTypes: readonly string[], kind: Kind, lines: Lines): Codec[] {
@@ -121,7 +133,8 @@ function readCodecs(payloadTypes: readonly string[], kind: Kind, lines: Lines): 
     const fmtp = fmtps.get(pt);
     if (fmtp) codec.fmtp = fmtp;
     if (kind === 'video') {
-      const rtx = payloadTypes.find((other) => maps.get(other) === 'rtx/90000' && fmtps.get(other) === `apt=${pt}`);
+      const isRtx = (other: string): boolean => maps.get(other)?.toLowerCase() === 'rtx/90000';
+      const rtx = payloadTypes.find((other) => isRtx(other) && APT.exec(fmtps.get(other) ?? '')?.[1] === pt);
       if (rtx) codec.rtx = Number(rtx);
     }
     codecs.push(codec);

@@ -31,20 +31,27 @@ export interface Encoding {
 }
 
 /** The publisher's preferred codec among those that we forward; undefined when there is none. */
-export function chooseEncoding({ kind, codecs = [] }: MediaEntry): Encoding | undefined {
+export function chooseEncoding(entry: MediaEntry): Encoding | undefined {
+  const { kind, codecs = [] } = entry;
   const usable = codecs.filter(({ name }) => AUDIO.includes(name) === (kind === 'audio'));
   const codec = usable.find(({ name }) => name !== 'red');
   if (!codec) return undefined;
   const red = usable[0]?.name === 'red' ? usable[0] : undefined;
-  return { codec, red };
+  if (canTakeRtx(entry, codec)) return { codec, red };
+  const { rtx: _, ...plain } = codec;
+  return { codec: plain, red };
 }
 
-/**
- * What the answer to a publisher says. Without RTX: the browser then retransmits lost packets on their own SSRC and
- * sequence number, which is what the cache and the subscribers need anyway.
- */
+/** Packets are repeated by RTX where it is clear what repeats what; who does not get it repeats on the stream itself. */
+function canTakeRtx({ kind, codecs = [], rids = [], extensions }: MediaEntry, { rtx }: Codec): boolean {
+  if (kind !== 'video' || rtx === undefined || codecs.some(({ pt }) => pt === rtx)) return false;
+  return rids.length <= 1 || extensions?.repairedRid !== undefined;
+}
+
+/** What the answer to a publisher says. */
 export function acceptedCodecs({ codec, red }: Encoding, source?: MediaTrackRequest['source']): Codec[] {
-  const plain = { name: codec.name, pt: codec.pt, ...(codec.fmtp && { fmtp: codec.fmtp }) };
+  const { name, pt, rtx, fmtp } = codec;
+  const plain = { name, pt, ...(rtx !== undefined && { rtx }), ...(fmtp && { fmtp }) };
   if (codec.name === 'opus') plain.fmtp = opusFor(codec, source);
   return red ? [{ name: red.name, pt: red.pt, fmtp: `${codec.pt}/${codec.pt}` }, plain] : [plain];
 }
@@ -76,9 +83,14 @@ export const isScalable = ({ codec: { name } }: Encoding): boolean => name === '
 
 /** The dependency descriptor numbers the frames of one stream: of several streams a receiver could not follow it. */
 export function acceptedExtensions(entry: MediaEntry, encoding: Encoding): Extensions {
-  const { dependencyDescriptor, ...offered } = entry.extensions ?? DEFAULT_EXTENSIONS[entry.kind];
+  const { dependencyDescriptor, repairedRid, ...offered } = entry.extensions ?? DEFAULT_EXTENSIONS[entry.kind];
   const hasDescriptor = dependencyDescriptor !== undefined && isScalable(encoding) && !entry.rids;
-  return { ...known(offered), ...(hasDescriptor && { dependencyDescriptor }) };
+  const hasRepairedRid = repairedRid !== undefined && encoding.codec.rtx !== undefined;
+  return {
+    ...known(offered),
+    ...(hasDescriptor && { dependencyDescriptor }),
+    ...(hasRepairedRid && { repairedRid }),
+  };
 }
 
 function known(offered: Extensions): Extensions {

@@ -5,6 +5,8 @@ export const counters = {
   lostIn: 0,
   /** As subscribers report them. */
   lostOut: 0,
+  /** Packets that publishers repeated by RTX. */
+  rtxIn: 0,
   /** Packets that were requested again: by subscribers, and of publishers. */
   nacksIn: 0,
   nacksOut: 0,

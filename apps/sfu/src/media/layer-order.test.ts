@@ -30,7 +30,12 @@ function stage(sizes: readonly number[], isOrderGuessed = true) {
       reordered: () => uplink.reorder(publication),
     },
   });
-  const uplink = new Uplink({ clock: { now: () => now, wall: () => 0 }, publicationOf: () => publication });
+  const uplink = new Uplink({
+    clock: { now: () => now, wall: () => 0 },
+    publicationOf: () => publication,
+    rtxSsrcOf: () => undefined,
+    repairedSsrcOf: () => undefined,
+  });
   uplink.readExtensionIds({
     media: [{ mid: '0', kind: 'video', direction: 'sendonly', extensions: { mid: MID, rid: RID } }],
   });

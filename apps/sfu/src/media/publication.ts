@@ -185,9 +185,10 @@ export class Publication implements ForwardedTrack {
     this.#events.rebound?.();
   }
 
-  receive(view: RtpView, index: number, now: number): void {
+  /** `isRepeat`: it came by RTX. */
+  receive(view: RtpView, index: number, now: number, isRepeat = false): void {
     const layer = this.layers[index];
-    if (!layer?.upstream?.receive(view, now)) return;
+    if (!layer?.upstream?.receive(view, now, isRepeat)) return;
     if (layer.upstream.hasRestarted) {
       layer.upstream.hasRestarted = false;
       // What is queued has the numbers from before.

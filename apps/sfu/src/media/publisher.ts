@@ -52,12 +52,15 @@ export class Publisher {
     this.#deps = deps;
     this.#uplink = new Uplink({
       clock: deps.clock,
-      publicationOf: (mid, ssrc) => this.#byMid.get(mid ?? this.#describedMid(ssrc) ?? ''),
+      publicationOf: (mid, ssrc) => this.#byMid.get(mid ?? this.#describedBy(ssrc, 0)?.mid ?? ''),
+      rtxSsrcOf: (ssrc) => this.#describedBy(ssrc, 0)?.ssrcs?.[1],
+      repairedSsrcOf: (ssrc) => this.#describedBy(ssrc, 1)?.ssrcs?.[0],
     });
   }
 
-  #describedMid = (ssrc: number): string | undefined =>
-    this.#remote?.media.find(({ ssrcs }) => ssrcs?.[0] === ssrc)?.mid;
+  /** The line that names an SSRC as that of its stream (0) or of what repeats it (1). */
+  #describedBy = (ssrc: number, place: 0 | 1): MediaEntry | undefined =>
+    this.#remote?.media.find(({ ssrcs }) => ssrcs?.[place] === ssrc);
 
   get transport(): PeerTransport | undefined {
     return this.#transport;

@@ -2,6 +2,7 @@ import type { Extensions } from '@parley/media-description';
 import type { PacketCache } from './packet-cache.ts';
 import { newVp8Descriptor, readVp8, writePictureId } from './payload.ts';
 import { newRtpView, readRtp } from './rtp.ts';
+import { OSN_BYTES } from './rtx.ts';
 import { PacketTemplate, stamp } from './template.ts';
 
 const HISTORY_PACKETS = 1024;
@@ -21,8 +22,6 @@ const PICTURE_SHIFT = 8;
 /** In place of a picture id, which only VP8 has: the packet went out as the last of its picture. */
 export const ENDS_PICTURE = 1;
 
-/** Bytes before the payload for the original sequence number (RFC 4588 4). */
-const OSN_BYTES = 2;
 const PADDING_BYTES = 255;
 
 /** Where packets of a subscription go. RTP is stamped on its way and must not be kept. */

@@ -31,6 +31,8 @@ test('[MED-51] one id for two extensions, on two lines, as aiortc offers it, is 
   const uplink = new Uplink({
     clock: { now: () => now, wall: () => 0 },
     publicationOf: (mid) => byMid.get(mid ?? ''),
+    rtxSsrcOf: () => undefined,
+    repairedSsrcOf: () => undefined,
   });
   uplink.readExtensionIds({
     media: [

@@ -14,6 +14,7 @@ import {
   writeRemb,
 } from './rtcp.ts';
 import { extensionLength, findExtension, isRtcp, newRtpView, type RtpView, readExtensionText, readRtp } from './rtp.ts';
+import { RtxStreams, unwrapRtx } from './rtx.ts';
 import type { TrackTotals } from './track-sampler.ts';
 import { ArrivalLog } from './transport-feedback.ts';
 import { UplinkEstimator } from './uplink-estimator.ts';
@@ -30,6 +31,9 @@ interface UplinkDeps {
   clock: MediaClock;
   /** The track of a new stream: by the m-line it names, or by its SSRC in the description. */
   publicationOf(mid: string | undefined, ssrc: number): Publication | undefined;
+  /** By the description: the RTX stream that repeats a stream, and the stream that an RTX stream repeats. */
+  rtxSsrcOf(ssrc: number): number | undefined;
+  repairedSsrcOf(rtxSsrc: number): number | undefined;
 }
 
 interface Stream {
@@ -44,6 +48,7 @@ interface Stream {
 export class Uplink {
   readonly #deps: UplinkDeps;
   readonly #streams = new Map<number, Stream>();
+  readonly #rtx = new RtxStreams<Stream>();
   readonly #view: RtpView = newRtpView();
   #transport: PeerTransport | undefined;
   #estimator = new UplinkEstimator();
@@ -52,6 +57,7 @@ export class Uplink {
   /** Header extension ids of what must be read before the line is known. */
   #midId: number | undefined;
   #ridId: number | undefined;
+  #repairedRidId: number | undefined;
   #transportCcId: number | undefined;
 
   constructor(deps: UplinkDeps) {
@@ -62,6 +68,7 @@ export class Uplink {
   reset(transport: PeerTransport): void {
     this.#transport = transport;
     this.#streams.clear();
+    this.#rtx.clear();
     this.#estimator = new UplinkEstimator();
     this.#arrivals = new ArrivalLog();
   }
@@ -70,6 +77,7 @@ export class Uplink {
     for (const { kind, extensions = DEFAULT_EXTENSIONS[kind] } of remote.media) {
       this.#midId = extensions.mid ?? this.#midId;
       this.#ridId = extensions.rid ?? this.#ridId;
+      this.#repairedRidId = extensions.repairedRid ?? this.#repairedRidId;
       this.#transportCcId = extensions.transportCc ?? this.#transportCcId;
     }
   }
@@ -81,7 +89,12 @@ export class Uplink {
 
   /** The track ended. */
   forget(publication: Publication): void {
-    for (const [ssrc, stream] of this.#streams) if (stream.publication === publication) this.#streams.delete(ssrc);
+    for (const stream of this.#streams.values()) if (stream.publication === publication) this.#end(stream);
+  }
+
+  #end(stream: Stream): void {
+    this.#streams.delete(stream.upstream.ssrc);
+    this.#rtx.forget(stream);
   }
 
   /** Its layers have other indexes. */
@@ -103,31 +116,66 @@ export class Uplink {
     counters.packetsIn += 1;
     const numberAt = findExtension(view, this.#transportCcId);
     if (numberAt >= 0 && extensionLength === 2) this.#arrivals.packet(buffer.readUInt16BE(numberAt), now);
-    const stream = this.#streams.get(view.ssrc) ?? this.#addStream(view);
+    const own = this.#streams.get(view.ssrc);
+    const repaired = own ? undefined : this.#repairedBy(view);
+    const stream = own ?? repaired ?? this.#addStream(view);
     if (!stream) return;
     // By the ids of its own line: on another one the same number may name another extension.
     const sentAt = findExtension(view, stream.publication.extensionIds.absSendTime);
     const hasTime = sentAt >= 0 && extensionLength === 3;
     this.#estimator.packet(hasTime ? buffer.readUIntBE(sentAt, 3) : -1, buffer.length, now);
-    stream.publication.receive(view, stream.layer, now);
+    if (repaired && !unwrapRtx(view, repaired.upstream.ssrc, repaired.publication.encoding.codec.pt)) return;
+    if (repaired) counters.rtxIn += 1;
+    stream.publication.receive(view, stream.layer, now, repaired !== undefined);
     if (stream.upstream.hasGap) this.#sendNack(stream, now);
   }
 
   /** A new SSRC names its m-line and layer in header extensions, or was named in the description. */
   #addStream(view: RtpView): Stream | undefined {
-    if (this.#streams.size >= STREAMS_MAX) return undefined;
+    if (this.#streams.size >= STREAMS_MAX || this.#isRtx(view.ssrc)) return undefined;
     const publication = this.#deps.publicationOf(readExtensionText(view, this.#midId), view.ssrc);
     if (!publication || !isOwnPayload(publication, view.payloadType)) return undefined;
     const bound = publication.bind(view.ssrc, readExtensionText(view, this.#ridId));
     if (!bound) return undefined;
-    for (const [ssrc, other] of this.#streams)
-      if (other.publication === publication && other.layer === bound.layer) this.#streams.delete(ssrc);
+    for (const other of this.#streams.values())
+      if (other.publication === publication && other.layer === bound.layer) this.#end(other);
     const stream = { publication, ...bound, loss: { expected: 0, lost: 0 } };
     this.#streams.set(view.ssrc, stream);
+    const rtxSsrc = this.#deps.rtxSsrcOf(view.ssrc);
+    if (rtxSsrc !== undefined && rtxSsrc !== view.ssrc) this.#rtx.bind(rtxSsrc, stream);
     // Browsers follow a bandwidth report upward only in their first two seconds: send it at once.
     if (publication.kind === 'video' && !this.#arrivals.hasHeard)
       this.#transport?.send(writeRemb(NODE_SSRC, this.#estimator.bitsPerSecond, [view.ssrc]));
     return stream;
+  }
+
+  #isRtx = (ssrc: number): boolean =>
+    this.#rtx.get(ssrc) !== undefined || this.#deps.repairedSsrcOf(ssrc) !== undefined;
+
+  /** The stream that a packet of another SSRC repeats. */
+  #repairedBy(view: RtpView): Stream | undefined {
+    const known = this.#rtx.get(view.ssrc);
+    if (known) return hasRtx(known, view.payloadType) ? known : undefined;
+    const stream = this.#learnRepaired(view);
+    if (stream) this.#rtx.bind(view.ssrc, stream);
+    return stream;
+  }
+
+  /** By the description, by the m-line and layer that the packet names, or because only one stream can be meant. */
+  #learnRepaired(view: RtpView): Stream | undefined {
+    const streams = [...this.#streams.values()].filter((stream) => hasRtx(stream, view.payloadType));
+    const described = this.#deps.repairedSsrcOf(view.ssrc);
+    if (described !== undefined) return streams.find(({ upstream }) => upstream.ssrc === described);
+    const mid = readExtensionText(view, this.#midId);
+    const rid = readExtensionText(view, this.#repairedRidId);
+    const meant = streams.filter((stream) => {
+      const { publication, layer } = stream;
+      const { isSimulcast } = publication;
+      if (mid !== undefined && mid !== publication.mid) return false;
+      if (rid !== undefined && isSimulcast) return rid === publication.layers[layer]?.rid;
+      return (mid !== undefined && !isSimulcast) || !this.#rtx.repairs(stream);
+    });
+    return meant.length === 1 ? meant[0] : undefined;
   }
 
   #onSenderReport(report: SenderReport, now: number): void {
@@ -224,6 +272,9 @@ export class Uplink {
     };
   }
 }
+
+const hasRtx = ({ publication }: Stream, payloadType: number): boolean =>
+  publication.encoding.codec.rtx === payloadType;
 
 const isOwnPayload = ({ encoding: { codec, red } }: Publication, payloadType: number): boolean =>
   payloadType === codec.pt || payloadType === red?.pt;

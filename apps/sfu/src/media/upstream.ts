@@ -35,6 +35,8 @@ export class Upstream {
   #highest = 0;
   /** Of the packet with the highest number; signed, to fit the object itself. */
   #newestTimestamp = 0;
+  /** It ended its picture, or is padding behind that. */
+  #isPictureOver = false;
   /** What follows a packet from far behind: if it comes, the source has restarted. */
   #restartsWith = -1;
   #cycles = 0;
@@ -62,18 +64,15 @@ export class Upstream {
   /** The source restarted its numbers: what comes does not continue what was. Cleared by who restarts the forwarding. */
   hasRestarted = false;
 
-  /** False for a packet that came before. */
-  receive(view: RtpView, now: number): boolean {
+  /** False for a packet that came before. `isRepeat`: it came by RTX, perhaps only to probe the path with it. */
+  receive(view: RtpView, now: number, isRepeat = false): boolean {
     const { sequence } = view;
-    // A layer that is off sends only padding.
-    if (view.payloadEnd > view.payloadStart) {
-      this.rate.lastMediaAt = now;
-      this.rate.add(view.buffer.length);
-    }
+    if (!isRepeat) this.#measure(view, now);
     if (!this.#isStarted) this.#start(view, now);
     else {
       const ahead = sequenceDistance(this.#highest, sequence);
-      if (ahead <= 0 && !this.#takeLate(sequence, ahead, now)) return this.#takeRestart(view, ahead, now);
+      if (ahead <= 0 && !this.#takeLate(sequence, ahead, now)) return !isRepeat && this.#takeRestart(view, ahead, now);
+      if (isRepeat) this.#measure(view, now);
       if (ahead > 0) this.#advance(view, ahead, now);
       this.hasGap = ahead > 1;
       this.#received += 1;
@@ -83,8 +82,16 @@ export class Upstream {
     return true;
   }
 
+  /** A layer that is off sends only padding. */
+  #measure(view: RtpView, now: number): void {
+    if (isPadding(view)) return;
+    this.rate.lastMediaAt = now;
+    this.rate.add(view.buffer.length);
+  }
+
   #start(view: RtpView, now: number): void {
     this.#isStarted = true;
+    this.#isPictureOver = view.marker;
     this.#highest = view.sequence;
     this.#newestTimestamp = view.timestamp | 0;
     this.#base = view.sequence;
@@ -123,11 +130,15 @@ export class Upstream {
     return ahead > -GAP_MAX && this.cache.get(sequence) === undefined;
   }
 
-  #advance({ sequence, timestamp }: RtpView, ahead: number, now: number): void {
+  #advance(view: RtpView, ahead: number, now: number): void {
+    const { sequence, timestamp, marker } = view;
+    // Nobody repeats padding: to request what lies in the middle of it would end with a key frame for nothing.
+    const isOfPadding = isPadding(view) && this.#isPictureOver && (timestamp | 0) === this.#newestTimestamp;
+    this.#isPictureOver = marker || isOfPadding;
     this.#newestTimestamp = timestamp | 0;
     if (sequence < this.#highest) this.#cycles += 1;
     if (ahead > GAP_MAX) this.#missing.clear();
-    else if (this.cache)
+    else if (this.cache && !isOfPadding)
       for (let missed = 1; missed < ahead; missed += 1)
         this.#missing.set((this.#highest + missed) & 0xffff, { since: now, dueAt: now, waitMs: NACK_RETRY_MS });
     if (ahead <= GAP_MAX) {
@@ -218,3 +229,5 @@ export class Upstream {
     return (this.#jitter * 1000) / this.clockRate;
   }
 }
+
+const isPadding = ({ payloadStart, payloadEnd }: RtpView): boolean => payloadEnd === payloadStart;
