@@ -103,3 +103,24 @@ test('[MED-36] with 5 % of the packets lost each way the picture goes on', {
     `frozen for ${withLoss.toFixed(3)} of the time, ${anyway.toFixed(3)} without loss`,
   );
 });
+
+test('[MED-119] Chromium repeats each layer by an RTX stream of its own', { skip, timeout: 120_000 }, async () => {
+  const counted = async (series: string): Promise<number> => {
+    const text = await (await fetch(`${call.node.node.internalUrl}/metrics`)).text();
+    return Number(new RegExp(`^parley_media_${series}\\S* (\\d+)$`, 'm').exec(text)?.[1]);
+  };
+  const videos = async () =>
+    (await alice.page.evaluate(() => window.client.outbound())).filter((report) => report['kind'] === 'video');
+  const repeated = async () =>
+    (await videos()).reduce((sum, report) => sum + Number(report['retransmittedPacketsSent'] ?? 0), 0);
+  const before = [await repeated(), await counted('rtx_packets_total')] as const;
+  const shown = await field('framesDecoded');
+  proxy.up.loss = 0.05;
+  await eventually(async () => (await repeated()) > before[0] + 20, 'nothing was repeated', 60_000);
+  await eventually(async () => (await counted('rtx_packets_total')) > before[1] + 20, 'not by RTX', 60_000);
+  proxy.up.loss = 0;
+  await eventually(async () => (await field('framesDecoded')) > shown + 30, 'the picture stopped', 60_000);
+  const streams = (await videos()).filter((report) => Number(report['packetsSent'] ?? 0) > 0);
+  const ssrcs = streams.flatMap(({ ssrc, rtxSsrc }) => [ssrc, rtxSsrc]);
+  assert.ok(streams.length > 0 && new Set(ssrcs).size === 2 * streams.length && !ssrcs.includes(undefined), `${ssrcs}`);
+});

@@ -33,13 +33,13 @@ export class RtpCall {
     return peer;
   }
 
-  /** Publishes one VP8 video; its track. */
-  async publish(identity: string, peer: RtpPeer, ssrc: number): Promise<string> {
+  /** Publishes one VP8 video, with a second SSRC to be repeated by RTX; its track. */
+  async publish(identity: string, peer: RtpPeer, ssrc: number, rtxSsrc?: number): Promise<string> {
     const { tracks, description } = await this.#control.command('pub.offer', {
       room: this.#room,
       participant: `ps_${identity}`,
       tracks: [{ cid: 'video', kind: 'VIDEO', source: 'CAMERA' }],
-      description: peer.offer('video', ssrc),
+      description: peer.offer('video', ssrc, rtxSsrc),
     });
     peer.accept(description as Description);
     return tracks[0]?.trackId ?? '';

@@ -2,6 +2,9 @@ import { type Description, fromSdp, toSdp } from '@parley/media-description';
 import { toTransportSdp } from '@parley/media-description/transport-sdp';
 import * as native from 'node-datachannel';
 import { forgottenOnceClosed } from '../src/media/native-part.ts';
+import { isRtcp } from '../src/media/rtp.ts';
+
+export const RTX_PAYLOAD_TYPE = 97;
 
 /** Candidates of the node go into the one video line; the rest is as for any transport. */
 const remoteSdp = (description: Description, hasData: boolean): string => {
@@ -20,6 +23,8 @@ export class RtpPeer {
   received = 0;
   /** Each of those packets, as it came. */
   onMedia: (packet: Buffer) => void = () => {};
+  /** Each report and request, as it came. */
+  onRtcp: (packet: Buffer) => void = () => {};
 
   /** With a port it shares that one with the others of its process, as a node does, and can be found there. */
   constructor(name: string, udpPort?: number) {
@@ -34,21 +39,23 @@ export class RtpPeer {
     video.addVP8Codec(96);
     this.#track = forgottenOnceClosed(this.#peer.addTrack(video));
     this.#track.onMessage((packet) => {
-      // RTCP by RFC 5761 4; feedback is 205 and 206.
-      const type = (packet[1] ?? 0) & 0x7f;
-      if (type >= 64 && type <= 95) return;
+      if (isRtcp(packet)) {
+        this.onRtcp(packet);
+        return;
+      }
       this.received += 1;
       this.onMedia(packet);
     });
   }
 
-  /** As a publisher of one VP8 video. */
-  offer(cid: string, ssrc: number): Description {
+  /** As a publisher of one VP8 video; with a second SSRC it can repeat by RTX. */
+  offer(cid: string, ssrc: number, rtxSsrc?: number): Description {
     this.#peer.setLocalDescription('offer');
-    const codecs = [{ name: 'VP8' as const, pt: 96 }];
+    const codecs = [{ name: 'VP8' as const, pt: 96, ...(rtxSsrc && { rtx: RTX_PAYLOAD_TYPE }) }];
     const extensions = { absSendTime: 2, mid: 4 };
     const line = { mid: '0', kind: 'video' as const, direction: 'sendonly' as const, trackId: cid };
-    return { ...this.#local(), media: [{ ...line, codecs, extensions, ssrcs: [ssrc] }] };
+    const ssrcs = rtxSsrc ? [ssrc, rtxSsrc] : [ssrc];
+    return { ...this.#local(), media: [{ ...line, codecs, extensions, ssrcs }] };
   }
 
   /** The node's answer to `offer`. */
