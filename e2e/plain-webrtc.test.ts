@@ -97,7 +97,9 @@ const received = (page: Page) =>
 const present = async (): Promise<string[]> =>
   (await kit.api.call('listRoomParticipants', { id: room.id })).map(({ identity }) => identity).sort();
 
-test('[RTC-90] a page that speaks plain SDP publishes by WHIP, and another watches by WHEP', { skip }, async () => {
+test('[RTC-90] [MED-119] a page that speaks plain SDP publishes by WHIP, with RTX, and another watches by WHEP', {
+  skip,
+}, async () => {
   const sender = await open('whip', await mint('obs'));
   assert.equal(sender.status, 201);
   const watcher = await open('whep', await mint('screen', { permissions: {} }));
@@ -109,6 +111,11 @@ test('[RTC-90] a page that speaks plain SDP publishes by WHIP, and another watch
   });
   await soon(async () => assert.ok((await received(watcher.page)).frames > frames + 10, 'the picture stands'));
   assert.deepEqual(await present(), ['obs', 'screen']);
+
+  const answer = await sender.page.evaluate(() => window.plain.peer.currentRemoteDescription?.sdp ?? '');
+  const [, sound = '', picture = ''] = answer.split(/^m=/m);
+  assert.match(picture, /^a=rtpmap:\d+ rtx\/90000\r$/m);
+  assert.doesNotMatch(sound, /rtx/);
 
   // To everybody else they are participants like any other.
   const ada = await kit.caller(room, 'ada');
