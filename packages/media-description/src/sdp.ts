@@ -22,8 +22,6 @@ const CODEC_NAMES = new Map(
 /** Largest data channel message either side accepts. */
 export const DATA_MESSAGE_BYTES_MAX = 65_536;
 
-/** Of which payload type the repeats are (RFC 4588 8.6); some write for how long beside it. */
-const APT = /(?:^|;) *apt=(\d+) *(?:;|$)/;
 const DIRECTIONS: readonly string[] = ['sendrecv', 'sendonly', 'recvonly', 'inactive'] satisfies Direction[];
 const URI_NAMES = new Map(Object.entries(EXTENSION_URIS).map(([name, uri]) => [uri as string, name as ExtensionName]));
 
@@ -114,11 +112,8 @@ function readEntry(mLine: string, lines: Lines): MediaEntry | undefined {
 /** The stream and what repeats it (RFC 5576 4.2); of others, as those of error correction, only the first. */
 function readSsrcs(lines: Lines): number[] {
   const pair = lines.all('ssrc-group').find((line) => line.startsWith('FID '));
-  if (pair) return pair.split(' ').slice(1, 3).map(Number);
-  return lines
-    .all('ssrc')
-    .slice(0, 1)
-    .map((line) => Number.parseInt(line, 10));
+  const ssrcs = pair?.split(' ').slice(1, 3) ?? lines.all('ssrc').slice(0, 1);
+  return ssrcs.map((line) => Number.parseInt(line, 10));
 }
 
 function readCodecs(payloadTypes: readonly string[], kind: Kind, lines: Lines): Codec[] {
@@ -133,8 +128,10 @@ function readCodecs(payloadTypes: readonly string[], kind: Kind, lines: Lines): 
     const fmtp = fmtps.get(pt);
     if (fmtp) codec.fmtp = fmtp;
     if (kind === 'video') {
-      const isRtx = (other: string): boolean => maps.get(other)?.toLowerCase() === 'rtx/90000';
-      const rtx = payloadTypes.find((other) => isRtx(other) && APT.exec(fmtps.get(other) ?? '')?.[1] === pt);
+      const isRtx = (other: string): boolean => /^rtx\/90000$/i.test(maps.get(other) ?? '');
+      // Some write for how long, beside it (RFC 4588 8.6).
+      const repeats = (other: string): boolean => !!fmtps.get(other)?.split(/ *; */).includes(`apt=${pt}`);
+      const rtx = payloadTypes.find((other) => isRtx(other) && repeats(other));
       if (rtx) codec.rtx = Number(rtx);
     }
     codecs.push(codec);

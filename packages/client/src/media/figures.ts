@@ -24,8 +24,9 @@ const SAMPLES_PER_REPORT = 3;
 
 const reportsOf = (stats: RTCStatsReport | undefined): StatsReport[] => [...(stats?.values() ?? [])];
 
-/** Quality figures of one stay in a call, now and then. */
-export function startFigures({ runtime, telemetry: { note }, sides }: FiguresDeps, isOver: () => boolean): Figures {
+/** Quality figures of one stay in a call, now and then, and what the page and the network do meanwhile. */
+export function startFigures({ runtime, telemetry: { note }, sides }: FiguresDeps, stay: AbortController): Figures {
+  const isOver = (): boolean => stay.signal.aborted;
   const summary = createStatsSummary();
   const sampler = createTrackSampler({ sides, everyMs: EVERY_MS });
   let cancelTimer = (): void => {};
@@ -52,6 +53,7 @@ export function startFigures({ runtime, telemetry: { note }, sides }: FiguresDep
     if (samples) note('stats.sample', samples);
   }
 
+  watchPage(note, stay);
   void run();
   return {
     stop() {
@@ -59,4 +61,14 @@ export function startFigures({ runtime, telemetry: { note }, sides }: FiguresDep
       sendSamples();
     },
   };
+}
+
+function watchPage(note: Telemetry['note'], stay: AbortController): void {
+  const page = globalThis.document as Document | undefined;
+  const network = (globalThis.navigator as (Navigator & { connection?: EventTarget }) | undefined)?.connection;
+  const listen = (target: EventTarget | undefined, event: string, describe: () => string): void =>
+    // Its `signal` is the option.
+    target?.addEventListener?.(event, () => note(describe()), stay);
+  listen(page, 'visibilitychange', () => `page.${page?.visibilityState === 'hidden' ? 'hidden' : 'visible'}`);
+  listen(network, 'change', () => 'network.changed');
 }

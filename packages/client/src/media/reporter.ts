@@ -24,32 +24,22 @@ export function createReporter(deps: FiguresDeps): Reporter {
   let cancelTimer = (): void => {};
   let figures: Figures | null = null;
 
-  function startFigures(stay: AbortSignal): void {
+  function startFigures(stay: AbortController): void {
     cancelTimer = runtime.setTimer(async () => {
-      // Loaded when the call is under way: nobody waits for figures.
+      // Loaded when the call is under way: nobody waits for it.
       const part = await import('./figures.ts').catch(() => null);
       // Another stay has its own.
-      if (stay.aborted) return;
-      if (part) figures = part.startFigures(deps, () => stay.aborted);
+      if (stay.signal.aborted) return;
+      if (part) figures = part.startFigures(deps, stay);
       else startFigures(stay);
     }, FIRST_MS);
-  }
-
-  function watchPage(): void {
-    const page = globalThis.document as Document | undefined;
-    const network = (globalThis.navigator as (Navigator & { connection?: EventTarget }) | undefined)?.connection;
-    const listen = (target: EventTarget | undefined, event: string, describe: () => string): void =>
-      target?.addEventListener?.(event, () => note(describe()), watching);
-    listen(page, 'visibilitychange', () => `page.${page?.visibilityState === 'hidden' ? 'hidden' : 'visible'}`);
-    listen(network, 'change', () => 'network.changed');
   }
 
   return {
     start() {
       this.stop();
       watching = new AbortController();
-      watchPage();
-      startFigures(watching.signal);
+      startFigures(watching);
     },
     stop() {
       cancelTimer();
