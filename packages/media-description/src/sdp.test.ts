@@ -186,7 +186,7 @@ test('[MED-119] what repeats a stream is read from its group and its codec, howe
   assert.equal(rtxOf('a=rtpmap:97 rtx/90000', 'a=fmtp:97 apt=961'), undefined);
   const ssrcsOf = (...lines: string[]) => fromSdp(videoLine(...lines)).media[0]?.ssrcs;
   assert.deepEqual(
-    ssrcsOf('a=ssrc-group:FEC-FR 1 3', 'a=ssrc-group:FID 1 2', 'a=ssrc:1 a', 'a=ssrc:3 a', 'a=ssrc:2 a'),
+    ssrcsOf('a=ssrc-group:FEC-FR 1 3', 'a=ssrc-group:FID 1  2 ', 'a=ssrc:1 a', 'a=ssrc:3 a', 'a=ssrc:2 a'),
     [1, 2],
   );
   assert.deepEqual(ssrcsOf('a=ssrc-group:FEC-FR 1 3', 'a=ssrc:1 cname:a', 'a=ssrc:3 cname:a'), [1]);

@@ -112,7 +112,7 @@ function readEntry(mLine: string, lines: Lines): MediaEntry | undefined {
 /** The stream and what repeats it (RFC 5576 4.2); of others, as those of error correction, only the first. */
 function readSsrcs(lines: Lines): number[] {
   const pair = lines.all('ssrc-group').find((line) => line.startsWith('FID '));
-  const ssrcs = pair?.split(' ').slice(1, 3) ?? lines.all('ssrc').slice(0, 1);
+  const ssrcs = pair?.split(/ +/).slice(1, 3) ?? lines.all('ssrc').slice(0, 1);
   return ssrcs.map((line) => Number.parseInt(line, 10));
 }
 
