@@ -41,7 +41,7 @@ import { createInbox, inboxHandlers } from './inbox/inbox.ts';
 import { createInterest } from './inbox/interest.ts';
 import { createLiveInboxes } from './inbox/live-inboxes.ts';
 import { createLinks, type FetchesPages } from './links/links.ts';
-import { createConnectionLog } from './live/connections.ts';
+import { aliveEveryMs, createConnectionLog, strandedEveryMs } from './live/connections.ts';
 import { createHub } from './live/hub.ts';
 import { createPresence } from './live/presence.ts';
 import { createPresenceRefresh, placeOf, presenceTurns } from './live/presence-refresh.ts';
@@ -201,7 +201,7 @@ export function createChat(given: ChatDeps) {
   const withoutShared = { onDatabaseAlone: true } as const;
   const chores: Chore[] = [
     { name: 'chat-connections', everyMs: 1_000, run: () => connections.flush(), ...everyProcess },
-    { name: 'chat-alive', everyMs: 10_000, run: () => connections.markAlive(), ...everyProcess },
+    { name: 'chat-alive', everyMs: aliveEveryMs, run: () => connections.markAlive(), ...everyProcess },
     {
       name: 'chat-presence-refresh',
       everyMs: refreshMs / presenceTurns,
@@ -215,7 +215,7 @@ export function createChat(given: ChatDeps) {
     { name: 'chat-inbox-catch-up', everyMs: 3_000, run: liveInboxes.catchUp, ...everyProcess },
     { name: 'chat-presence-sweep', everyMs: 1_000, run: () => presence.sweep() },
     { name: 'chat-typing-sweep', everyMs: 1_000, run: () => typing.sweep() },
-    { name: 'chat-stranded-connections', everyMs: 30_000, run: connections.closeStranded },
+    { name: 'chat-stranded-connections', everyMs: strandedEveryMs, run: connections.closeStranded },
     { name: 'chat-connection-retention', everyMs: 60_000, run: connections.deleteOld, ...withoutShared },
     ...files.chores,
     { name: 'chat-retention', everyMs: 60_000, run: retention.sweep, ...withoutShared },

@@ -33,11 +33,24 @@ export async function upsertConnections(db: Queryable, rows: readonly Connection
       disconnected_at = excluded.disconnected_at, close_code = excluded.close_code`);
 }
 
+/** Processes that have open connections: hops from one to the next. */
+export async function listProcesses(db: Queryable): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(sql`
+    with recursive p as (
+      (select process_id as id from chat_connections where disconnected_at is null order by process_id limit 1)
+      union all
+      select next.id from p cross join lateral (
+        select process_id as id from chat_connections
+        where disconnected_at is null and process_id > p.id order by process_id limit 1) next)
+    select id from p`);
+  return rows.map(({ id }) => id);
+}
+
 /** Closes what processes that are gone left open. */
-export async function closeStrandedConnections(db: Queryable, live: readonly string[], at: string): Promise<number> {
+export async function closeStrandedConnections(db: Queryable, gone: readonly string[], at: string): Promise<number> {
   return db.execute(sql`
     update chat_connections set disconnected_at = ${at}, close_code = 1006
-    where disconnected_at is null and process_id <> all(${live}::uuid[])`);
+    where disconnected_at is null and process_id = any(${gone}::uuid[])`);
 }
 
 export async function deleteOldConnections(db: Queryable, before: string, limit: number): Promise<number> {

@@ -10,6 +10,7 @@ import {
   type ConnectionRow,
   closeStrandedConnections,
   deleteOldConnections,
+  listProcesses,
   upsertConnections,
 } from './connection-store.ts';
 
@@ -34,13 +35,22 @@ export interface ConnectionDeps {
 
 export type ConnectionLog = ReturnType<typeof createConnectionLog>;
 
+const processes = 'chat-processes';
 const processTtlMs = 30_000;
+/** How often a process says that it is alive. */
+export const aliveEveryMs = 10_000;
+/** Later than that: whoever is alive has said so again by the next look. */
+export const strandedEveryMs = 15_000;
+const sweepMax = 500;
 const keepMs = 30 * 24 * 60 * 60 * 1000;
 
 /** Chat sockets as rows, written a second late and many at once: a storm of reconnects is not a storm of writes. */
 export function createConnectionLog({ db, expiringSets, clock, ids, changes }: ConnectionDeps) {
   const processId = ids.newUuid();
   let changed = new Map<string, ConnectionRow | (() => ConnectionFacts)>();
+  /** Processes that the last look missed, each with when the first of the looks in a row did. */
+  let missed: ReadonlyMap<string, number> = new Map();
+  let lookedAt = Number.NEGATIVE_INFINITY;
 
   const note = (facts: ConnectionFacts, closeCode: number | null = null): void =>
     void changed.set(facts.id, rowOf(facts, closeCode));
@@ -89,14 +99,24 @@ export function createConnectionLog({ db, expiringSets, clock, ids, changes }: C
     for (const row of rows) changes.note('chat', row);
   }
 
-  const markAlive = async (): Promise<void> =>
-    void (await expiringSets.touch('chat-processes', processId, processTtlMs));
+  const markAlive = async (): Promise<void> => void (await expiringSets.touch(processes, processId, processTtlMs));
 
-  /** Rows of processes that were killed; a process that is alive has said so within the last half minute. */
+  /**
+   * Rows of processes that were killed. One that is alive may be missing in a single look, when Redis has lost what it
+   * had; by the next one it has said again that it is there.
+   */
   async function closeStranded(): Promise<void> {
+    const now = clock.elapsed();
     await markAlive();
-    const live = (await expiringSets.members('chat-processes')).map(({ member }) => member);
-    await closeStrandedConnections(db, live, iso(clock.now()));
+    const live = new Set([processId, ...(await expiringSets.members(processes)).map(({ member }) => member)]);
+    const missing = (await listProcesses(db)).filter((id) => !live.has(id));
+    // Another process may have looked in the meantime: what was missed before is no longer in a row.
+    const isNext = now - lookedAt <= 2 * strandedEveryMs;
+    lookedAt = now;
+    missed = new Map(missing.map((id) => [id, (isNext ? missed.get(id) : undefined) ?? now]));
+    const gone = missing.filter((id) => now - (missed.get(id) ?? now) >= aliveEveryMs);
+    if (gone.length > 0) await closeStrandedConnections(db, gone, iso(clock.now()));
+    await expiringSets.sweep(processes, sweepMax);
   }
 
   function deleteOld(turn: Turn): Promise<number> {
