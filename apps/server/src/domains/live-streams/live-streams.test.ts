@@ -174,7 +174,7 @@ test('[LIVE-4] hosts: one HOST, any co-host, removal revokes and can be undone',
   ]);
 });
 
-test('[LIVE-5] viewers only watch, are counted by the node, and cannot be a host', async () => {
+test('[LIVE-5] viewers only watch, are counted, and cannot be a host', async () => {
   const project = await service.newProject();
   const { id } = await create(project);
   const viewer = await project.api.call('createViewerToken', {
@@ -217,6 +217,30 @@ test('[LIVE-5] viewers only watch, are counted by the node, and cannot be a host
     ['live_stream.viewer_joined', ['at', 'identity', 'streamId']],
     ['live_stream.viewer_left', ['at', 'identity', 'streamId']],
   ]);
+});
+
+test('[LIVE-10] viewers are counted without the node listing its room, and not while it cannot be reached', async (t) => {
+  const own = await startRooms();
+  t.after(() => own.stop());
+  const { node } = own;
+  const project = await own.newProject();
+  const { id } = await create(project);
+  const count = async () => (await project.api.call('getLiveStream', { streamId: id })).viewerCount;
+  assert.equal(await count(), 0);
+  const { rtc } = await project.api.call('registerHost', { streamId: id, body: { identity: 'ada' } });
+  const ada = await joinRoom(own.url, rtc.token);
+  const viewer = await project.api.call('createViewerToken', { streamId: id, body: { identity: 'eve' } });
+  const eve = await joinRoom(own.url, viewer.rtc.token);
+  node.forget('snapshot');
+  assert.equal(await count(), 1);
+  const [listed] = await project.api.call('listLiveStreams', {});
+  assert.equal(listed?.viewerCount, 1);
+  assert.equal(node.heard.get('snapshot'), undefined);
+
+  node.isDeaf = true;
+  node.disconnect();
+  await eventually(async () => assert.equal(await count(), null));
+  await Promise.all([ada.close(), eve.close()]);
 });
 
 test('[RUN-33] the media node is told who is a viewer, and nobody who joins is told of one', async () => {

@@ -60,7 +60,7 @@ export function createStreams({ db, unitOfWork, clock, ids, cursors, log, rooms,
   const get = async (scope: ProjectScope, id: string): Promise<StoredStream> =>
     (await findStream(db, scope, id)) ?? fail('SVC_STREAM_NOT_FOUND');
 
-  /** Viewers in the room, as the media node knows them; null when it cannot be asked. */
+  /** Viewers in the room; null when its media node cannot be asked. */
   async function countViewers(scope: ProjectScope, stream: StoredStream): Promise<number | null> {
     if (stream.status === 'ENDED') return 0;
     const viewers = await rooms.participants.countViewers(scope, stream.roomId).catch(() => null);

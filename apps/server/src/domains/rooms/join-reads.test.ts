@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { rowsRead } from '../../../testkit/kit/plans.ts';
 import { openTestDatabase, type TestDatabase } from '../../../testkit/kit/test-database.ts';
 import { raw, sql } from '../../core/sql.ts';
-import { findRoom, lockRoom } from './room-store.ts';
+import { countJoinedViewers, findRoom, lockRoom } from './room-store.ts';
 import { findLiveSession, listJoinedMembers } from './session-store.ts';
 
 const scope = { projectId: '00000000-0000-0000-0000-000000000001', environment: 'DEVELOPMENT' } as const;
@@ -53,4 +53,16 @@ test('[RUN-33] a join reads as much of a room with many viewers as of one with f
   const [few, many] = [await readOf('few'), await readOf('many')];
   assert.ok(few > 0);
   assert.equal(many, few);
+});
+
+test('[LIVE-10] the audience of a stream is counted without reading those who watch', async () => {
+  for (const id of ['stream-of-few', 'stream-of-many']) await fillRoom(id, id === 'stream-of-few' ? 10 : 10_000);
+  await database.db.execute(sql`
+    update participant_sessions set joined_at = null where room_id = 'stream-of-many' and identity in ('u20', 'u21')`);
+  await database.db.execute(raw('analyze participant_sessions'));
+  assert.equal(await countJoinedViewers(database.db, 'stream-of-many'), 9_998, 'two hold a place and have not joined');
+  const readOfCount = (id: string): Promise<number> =>
+    rowsRead(database.db, 'participant_sessions', async (tx) => void (await countJoinedViewers(tx, id)));
+  assert.ok((await readOfCount('stream-of-few')) <= 1);
+  assert.ok((await readOfCount('stream-of-many')) <= 3);
 });

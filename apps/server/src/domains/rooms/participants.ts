@@ -20,7 +20,7 @@ import { asServiceError, MediaRefusal, type Nodes } from '../fleet/index.ts';
 import type { Departures } from './departures.ts';
 import { toParticipant, toRoomSession, toTrack } from './records.ts';
 import type { RoomChange } from './room-change.ts';
-import { listFurtherNodes, type StoredRoom } from './room-store.ts';
+import { countJoinedViewers, listFurtherNodes, type StoredRoom } from './room-store.ts';
 import type { createRooms } from './rooms.ts';
 import { updateTokenPermissions } from './rtc-token-store.ts';
 import { revokeTokensOf } from './rtc-tokens.ts';
@@ -77,11 +77,11 @@ export function createParticipants({
     return room.status === 'ACTIVE' ? live(room) : fail('SVC_ROOM_CLOSED');
   }
 
-  /** How many of a stream's audience the node has; fails when it cannot be asked. */
-  async function countViewers(scope: ProjectScope, roomId: string): Promise<number> {
+  /** How many of a stream's audience have joined; null while the node of the room cannot be reached. */
+  async function countViewers(scope: ProjectScope, roomId: string): Promise<number | null> {
     const room = await rooms.find(scope, roomId);
-    const [media, joined] = await Promise.all([snapshot(room), listJoined(db, room.id)]);
-    return joined.filter(({ id, kind }) => kind === 'VIEWER' && media.has(id)).length;
+    const isKnown = room.serverName === null || (await rooms.isReachable(room));
+    return isKnown ? countJoinedViewers(db, room.id) : null;
   }
 
   async function detail(scope: ProjectScope, reference: string): Promise<RoomDetail> {

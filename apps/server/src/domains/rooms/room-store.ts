@@ -199,6 +199,16 @@ export async function takePlace(
   return row;
 }
 
+/** The viewers that have joined: the places of the audience without those that are only held. */
+export async function countJoinedViewers(db: Queryable, id: string): Promise<number> {
+  const [row] = await db.query<{ count: number }>(sql`
+    select r.viewer_count - (
+      select count(*) from participant_sessions p
+      where p.room_id = r.id and p.left_at is null and p.joined_at is null and p.kind = 'VIEWER') as count
+    from rooms r where r.id = ${id}`);
+  return row?.count ?? 0;
+}
+
 /** Gives places back. An empty room has no node and no session. */
 export async function releasePlaces(tx: RoomTx, id: string, members: number, viewers: number): Promise<void> {
   await tx.execute(sql`

@@ -44,8 +44,9 @@ export interface RoomDeps {
 const idPattern = /^room_[0-9a-z]{24}$/;
 
 export function createRooms({ db, clock, ids, cursors, roomChange, departures, placement, participantsMax }: RoomDeps) {
-  const record = async (room: StoredRoom): Promise<Room> =>
-    toRoom(room, participantsMax, room.serverName !== null && (await placement.reach(room.serverName)) !== null);
+  const isReachable = async ({ serverName }: StoredRoom): Promise<boolean> =>
+    serverName !== null && (await placement.reach(serverName)) !== null;
+  const record = async (room: StoredRoom): Promise<Room> => toRoom(room, participantsMax, await isReachable(room));
 
   /** By id, open or closed, or by the name of an open room. */
   async function find(scope: ProjectScope, reference: string): Promise<StoredRoom> {
@@ -128,6 +129,7 @@ export function createRooms({ db, clock, ids, cursors, roomChange, departures, p
     update,
     close,
     record,
+    isReachable,
     get: async (scope: ProjectScope, reference: string) => record(await find(scope, reference)),
   };
 }
