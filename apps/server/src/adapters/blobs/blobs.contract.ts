@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { BlobSizeMismatch, type Blobs } from '../../core/ports.ts';
@@ -78,6 +78,14 @@ export function blobsContract(name: string, open: () => Promise<{ blobs: Blobs; 
       })(),
     );
     await assert.rejects(blobs.write('broken', content, 5));
+    assert.equal(await blobs.stat('broken'), null);
+  });
+
+  test(`[BLB-2] ${name}: a sender that breaks off at once stores nothing, and ends nobody`, async () => {
+    const content = new PassThrough();
+    const written = blobs.write('broken', content, 5);
+    content.destroy(new Error('the client went away'));
+    await assert.rejects(written);
     assert.equal(await blobs.stat('broken'), null);
   });
 

@@ -1,5 +1,10 @@
-import { Transform } from 'node:stream';
+import { type Readable, Transform } from 'node:stream';
 import { BlobSizeMismatch } from '../../core/ports.ts';
+
+/** For bytes that are not read yet: where their sender breaks off before, the read fails, and not the process. */
+export function heardLater(content: Readable): Readable {
+  return content.on('error', () => {});
+}
 
 /**
  * Lets exactly `size` bytes through. It stops at the first byte too many, and holds the newest chunk back until the
