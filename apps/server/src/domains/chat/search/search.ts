@@ -92,11 +92,13 @@ export function createSearch(deps: SearchDeps) {
     replicated.together(patienceMs, async (from, isReplica) => {
       const { isBest, after, limit } = asked;
       const about = { from, terms, scope };
+      // Asked first: what gets its terms meanwhile may be missing from what the index said.
+      const isCaught = await isCaughtUp(from, scope);
       const page = isBest
         ? bestPage(await walk({ ...about, after: null, limit: bestOfNewest }), after, limit)
         : newestPage(await walk({ ...about, after, limit }), limit);
       const messages = await readFound(from, page.hits, scope, userOf(caller));
-      return { page, messages, isComplete: page.isWhole && (await isCaughtUp(from, scope)), isReplica };
+      return { page, messages, isComplete: page.isWhole && isCaught, isReplica };
     });
 
   /** Who may read what a replica has found is the primary's word. */
