@@ -140,3 +140,32 @@ test('[FLEET-11] a lost control connection touches nobody; what was missed is ma
     assert.equal(bob.closed, null);
     await bob.close();
   }));
+
+test('[FLEET-11] a node that does not say what it holds loses nobody: it is asked again', () =>
+  withTimed(async (service, { api }) => {
+    const room = await newRoom(api);
+    const [ada, bob] = [await joinAs(service, api, room, 'ada'), await joinAs(service, api, room, 'bob')];
+    const [gone = ''] = await ada.publish('VIDEO');
+    await bob.take('track.published');
+    const { node } = service;
+    const until = (isSo: () => boolean) =>
+      eventually(async () => {
+        pinging(ada, bob)();
+        await node.heartbeat();
+        await service.clock.advance(1_000);
+        assert.ok(isSo());
+      });
+    node.drop({ room: room.id, participant: ada.joined.sessionId, trackId: gone });
+    node.forget('snapshot');
+    node.answersWith = 'INTERNAL';
+    node.disconnect({ forget: true });
+    await until(() => node.heard.get('snapshot') !== undefined);
+    await passTime(service, 2, pinging(ada, bob));
+    assert.deepEqual([ada.closed, bob.closed], [null, null]);
+
+    node.answersWith = null;
+    node.disconnect();
+    await until(() => bob.frames.some((frame) => frame.type === 'track.unpublished' && frame['trackId'] === gone));
+    assert.deepEqual([ada.closed, bob.closed], [null, null]);
+    await Promise.all([ada.close(), bob.close()]);
+  }));

@@ -1,6 +1,6 @@
-import type { MediaParticipantSnapshot } from '@parley/contract/media-control';
+import type { MediaParticipantSnapshot, MediaRoomSnapshot } from '@parley/contract/media-control';
 import type { Log } from '../../core/log.ts';
-import type { NodeHello, Nodes } from '../fleet/index.ts';
+import { MediaRefusal, type NodeHello, type Nodes } from '../fleet/index.ts';
 import type { Hub } from './hub.ts';
 import type { createMediaEvents } from './media-events.ts';
 import type { Member } from './member.ts';
@@ -18,9 +18,11 @@ interface ReconcileDeps {
  */
 export function createReconcile({ log, nodes, hub, mediaEvents }: ReconcileDeps) {
   const instances = new Map<string, string>();
+  /** Nodes that did not say what they hold: they are asked again with the next connection. */
+  const unanswered = new Set<string>();
 
   async function compare(name: string, roomId: string, members: readonly Member[]): Promise<void> {
-    const { rooms } = await nodes.command(name, 'snapshot', { room: roomId }).catch(() => ({ rooms: [] }));
+    const { rooms } = await nodes.command(name, 'snapshot', { room: roomId }).catch(nothingHeld);
     const held = new Map(rooms.flatMap(({ participants }) => participants).map((one) => [one.participant, one]));
     for (const member of members) {
       // Still on the way in: the join itself finds out.
@@ -50,14 +52,24 @@ export function createReconcile({ log, nodes, hub, mediaEvents }: ReconcileDeps)
   return (name: string, { instanceId, resumed }: NodeHello): void => {
     const isSameInstance = instances.get(name) === instanceId;
     instances.set(name, instanceId);
-    if (resumed || !isSameInstance) return;
+    const isDue = unanswered.delete(name) || !resumed;
+    if (!isDue || !isSameInstance) return;
     const rooms = [...hub.rooms()].map((room) => ({
       id: room.id,
       members: [...room.members.values()].filter(({ serverName }) => serverName === name),
     }));
     for (const { id, members } of rooms) {
       if (members.length > 0)
-        compare(name, id, members).catch((error) => log.warn({ error, server: name, roomId: id }, 'room not compared'));
+        compare(name, id, members).catch((error) => {
+          unanswered.add(name);
+          log.warn({ error, server: name, roomId: id }, 'room not compared');
+        });
     }
   };
+}
+
+/** Of a room that the node does not know. From one that does not answer nobody is known to be gone. */
+function nothingHeld(error: unknown): { rooms: MediaRoomSnapshot[] } {
+  if (error instanceof MediaRefusal && error.code === 'NOT_FOUND') return { rooms: [] };
+  throw error;
 }
