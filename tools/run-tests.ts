@@ -12,7 +12,7 @@ import { createClient } from 'redis';
 import { cacheFolder, migratedTemplate } from '../apps/server/src/adapters/db/embedded/template.ts';
 import { readMigrations, serverMigrations } from '../apps/server/src/adapters/db/shared/migrate.ts';
 import { type Claims, offerFiles } from './tests/claims.ts';
-import { chooseFiles, weightOf } from './tests/files.ts';
+import { chooseFiles, type Weight, weightOf } from './tests/files.ts';
 import { createReport } from './tests/report.ts';
 
 const { values, positionals: words } = parseArgs({
@@ -51,18 +51,23 @@ const patient = { PARLEY_TEST_PATIENCE_MS: '30000' };
 const preferred = { PARLEY_TEST_NICE: '-10' };
 // To optimise the embedded database's engine takes 3 s of CPU, which no worker lives long enough to get back.
 const execArgv = ['--liftoff-only'];
+const byWeight = Map.groupBy(files, weightOf);
+const offer = (weight: Weight, env?: Record<string, string>): Claims => offerFiles(byWeight.get(weight) ?? [], env);
+const ownTime = offer('own time');
 if (values.production) {
+  const others = files.filter((file) => weightOf(file) !== 'own time');
   // Those of several processes mostly wait for timeouts: among the others they take no time of their own.
-  const all = offerFiles(files, patient);
-  await runLanes(Array.from({ length: workers + 1 }, () => [all]));
+  const all = offerFiles(others, patient);
+  await runLanes([[ownTime, all], ...Array.from({ length: workers }, () => [all])]);
 } else {
-  const byWeight = Map.groupBy(files, weightOf);
-  const light = offerFiles(byWeight.get('light') ?? []);
+  const light = offer('light');
   // In workers of their own, which share browsers, a media node and an `npm start`.
-  const heavy = offerFiles(byWeight.get('heavy') ?? [], patient);
-  const media = offerFiles(byWeight.get('media') ?? [], { ...patient, ...preferred });
+  const heavy = offer('heavy', patient);
+  const media = offer('media', { ...patient, ...preferred });
+  const node = offer('node', { ...patient, ...preferred });
   // One more than there are cores, and one for media: all of them wait for timers and servers as much as they compute.
-  await runLanes([...Array.from({ length: workers + 1 }, () => [light, heavy]), [media, light, heavy]]);
+  const lanes = [[ownTime, light, heavy], ...Array.from({ length: workers }, () => [light, heavy])];
+  await runLanes([...lanes, [media, node, light, heavy]]);
 }
 process.exitCode = report.conclude(files) ? 0 : 1;
 

@@ -70,16 +70,20 @@ function rankOf(file: string): number {
 /** These judge the quality of media: they are preferred, or the load of others would be a bad network of its own. */
 const media = ['apps/sfu/src/bad-network.test.ts', 'apps/sfu/src/call.test.ts', 'e2e/sdk/call.test.ts'];
 
-type Weight = 'light' | 'heavy' | 'media';
+export type Weight = 'light' | 'heavy' | 'media' | 'node' | 'own time';
 
+/** A service that its worker started for other files would lose its timers, or sleep for minutes. */
+const ownTimeWords = /\bmock\.timers\b|\bmock\.method\(performance\b/;
 const heavyWords = ["browser.ts'", 'startTestNode('];
 
-/** Heavy files start browsers, media nodes and processes. */
+/** Heavy files start browsers and processes, those of a media node mostly wait for its packets. */
 export function weightOf(file: string): Weight {
   if (media.includes(file)) return 'media';
-  if (file.startsWith('e2e/')) return 'heavy';
   const text = readFileSync(file, 'utf8');
-  return heavyWords.some((word) => text.includes(word)) ? 'heavy' : 'light';
+  if (ownTimeWords.test(text)) return 'own time';
+  if (file.startsWith('e2e/')) return 'heavy';
+  if (!heavyWords.some((word) => text.includes(word))) return 'light';
+  return file.startsWith('apps/sfu/') ? 'node' : 'heavy';
 }
 
 /** What the tests of one worker start once for all of them, and the words of the files that do. */
