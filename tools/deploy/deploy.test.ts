@@ -310,6 +310,9 @@ describe('[DEP-4] the chart', () => {
     const env = at(server, 'spec', 'template', 'spec', 'containers', 0, 'env') as Values[];
     assert.equal(env.find(({ name }) => name === 'METRICS_PORT')?.['value'], '9090');
     assert.equal(at(server, 'spec', 'template', 'metadata', 'annotations', 'prometheus.io/port'), '9090');
+    const node = chartObjects({ sfu: { controlPort: 4490 } }).find(({ kind }) => kind === 'DaemonSet');
+    const marks = at(node, 'spec', 'template', 'metadata', 'annotations');
+    assert.deepEqual(marks, { 'prometheus.io/scrape': 'true', 'prometheus.io/port': '4490' });
     const service = chartObjects().find(({ kind }) => kind === 'Service');
     assert.deepEqual(at(service, 'spec', 'ports'), [{ name: 'http', port: 80, targetPort: 'http' }]);
   });

@@ -114,6 +114,12 @@ test('[MED-91] [MED-104] what is lost, requested and repeated, by clients and on
   const into = '{process="0",direction="in"}';
   const out = '{process="0",direction="out"}';
   for (const [index, series] of [
+    [0, `packets_total${into}`],
+    [0, `bytes_total${into}`],
+    [1, `packets_total${out}`],
+    [1, `bytes_total${out}`],
+    [1, 'estimate_bytes_per_second{process="0"}'],
+    [1, 'cpu_seconds_total{process="0"}'],
     [0, `packets_lost_total${into}`],
     [0, `nacks_total${out}`],
     [0, `pipe_nacks_total${into}`],

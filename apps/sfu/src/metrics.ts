@@ -123,6 +123,11 @@ const TABLE: Record<string, MetricRow> = {
     help: 'Datagrams lost on the way from other processes.',
     series: one(({ pipeDatagramsLost }) => pipeDatagramsLost),
   },
+  parley_media_pipe_layers_cut: {
+    kind: 'gauge',
+    help: 'Simulcast layers of each track that lossy paths from other nodes do not carry, of all of them together.',
+    series: one(({ pipeLayersCut }) => pipeLayersCut),
+  },
   parley_media_cpu_seconds_total: {
     kind: 'counter',
     help: 'Processor time.',
@@ -142,6 +147,7 @@ export const NOTHING: WorkerLoad = {
   pipes: 0,
   pipedTracks: 0,
   pipeDatagramsLost: 0,
+  pipeLayersCut: 0,
   estimateBps: 0,
   layers: [],
   counters: {

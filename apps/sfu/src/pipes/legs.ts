@@ -27,6 +27,8 @@ export interface PipesLoad {
   /** Tracks that go to other processes, once for each of them. */
   pipedTracks: number;
   pipeDatagramsLost: number;
+  /** Layers that lossy paths from other nodes do not carry (PIPE-44), of all pipes together. */
+  pipeLayersCut: number;
 }
 
 /** The other media processes as this one knows them, and which of its rooms they have too. */
@@ -131,10 +133,12 @@ export class Legs {
   load(): PipesLoad {
     const sharing = new Set<PipePeer>();
     for (const room of this.#rooms.values()) for (const peer of room.peers) sharing.add(peer);
-    const load: PipesLoad = { pipes: sharing.size, pipedTracks: 0, pipeDatagramsLost: this.#lostBefore };
+    const lost = this.#lostBefore;
+    const load: PipesLoad = { pipes: sharing.size, pipedTracks: 0, pipeDatagramsLost: lost, pipeLayersCut: 0 };
     for (const peer of this.#peers.values()) {
       load.pipedTracks += peer.tapCount;
       load.pipeDatagramsLost += peer.stats.lostDatagrams;
+      load.pipeLayersCut += peer.layersCut;
     }
     return load;
   }

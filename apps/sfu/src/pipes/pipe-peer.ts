@@ -50,6 +50,10 @@ export class PipePeer implements PipeListener {
     return this.#pipe.stats;
   }
 
+  get layersCut(): number {
+    return this.#pipe.layersCut;
+  }
+
   /** How many of our tracks go there. */
   get tapCount(): number {
     return this.#taps.size;

@@ -198,7 +198,7 @@ test('[PIPE-5] what a pipe loses is repeated from the history of the process tha
 });
 
 test('[PIPE-44] on a path between nodes that loses, the layer below goes over the pipe, and the one above again later', async () => {
-  const { clock, camera, remote, proxies } = await openLegs(newCamera, { betweenNodes: { otherSecrets: [] } });
+  const { clock, camera, remote, proxies, legs } = await openLegs(newCamera, { betweenNodes: { otherSecrets: [] } });
   const { got, subscription } = subscribe(remote, 2);
   let sequence = 0;
   const show = (): void => {
@@ -224,6 +224,7 @@ test('[PIPE-44] on a path between nodes that loses, the layer below goes over th
   await shows(() => canServe()[2] === false, 'the pipe goes on losing');
   proxies[1].up.loss = 0;
   assert.deepEqual(canServe(), [true, true, false], 'one layer at a time');
+  assert.equal(legs[1]?.load().pipeLayersCut, 1);
   subscription.setTarget(1);
   await shows(() => subscription.current === 1, 'the layer below does not come');
   await shows(() => canServe()[2] === true, 'the top layer stays away');
