@@ -102,6 +102,15 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), 'Camera');
   });
 
+  test('[SDK-51] what the host has muted is off in the bar too, and says by whom', async () => {
+    const page = await alone('controls, muted by the host');
+    const microphone = page.getByRole('button', { name: 'Microphone', exact: true });
+    assert.equal(await microphone.getAttribute('aria-pressed'), 'false');
+    assert.match((await microphone.getAttribute('title')) ?? '', /^Muted by the host/);
+    const camera = page.getByRole('button', { name: 'Camera', exact: true });
+    assert.equal(await camera.getAttribute('aria-pressed'), 'true');
+  });
+
   test('[KIT-6] a tile says in words what a picture cannot: muted, speaking, no picture, the connection, a pause, a hand', async () => {
     const page = await gallery.open({ exhibit: 'tile, muted' });
     const saying: Readonly<Record<string, readonly string[]>> = {

@@ -199,6 +199,12 @@ export const callExhibits: readonly Exhibit[] = [
     ),
   },
   {
+    name: 'controls, muted by the host',
+    element: () => (
+      <Controls room={room([person({ seed: 0, isLocal: true, isMutedByServer: true })])} onLeave={nothing} />
+    ),
+  },
+  {
     name: 'controls, sound alone',
     element: () => (
       <Controls

@@ -95,6 +95,7 @@ export interface Look {
   hasCamera?: boolean;
   hasScreen?: boolean;
   isMuted?: boolean;
+  isMutedByServer?: boolean;
   isSpeaking?: boolean;
   isPaused?: boolean;
   quality?: ParticipantState['quality'];
@@ -106,6 +107,7 @@ function track(
   stream: MediaStream | null,
   isMuted: boolean,
   isPaused = false,
+  isMutedByServer = false,
 ): TrackState {
   const shown = {
     attach(element: HTMLMediaElement) {
@@ -123,8 +125,8 @@ function track(
     source,
     name: null,
     metadata: null,
-    isMuted,
-    isMutedByServer: false,
+    isMuted: isMuted || isMutedByServer,
+    isMutedByServer,
     streamState: isPaused ? 'paused' : 'active',
     pauseReason: isPaused ? 'bandwidth' : null,
     isSubscribed: true,
@@ -146,7 +148,7 @@ export function person(look: Look): ParticipantState {
     audioLevel: isSpeaking ? 0.3 : 0,
     quality: look.quality === undefined ? 'good' : look.quality,
     tracks: [
-      track('MICROPHONE', null, isMuted),
+      track('MICROPHONE', null, isMuted, false, look.isMutedByServer),
       ...(hasCamera ? [track('CAMERA', pictureOf(seed, false), false, look.isPaused)] : []),
       ...(hasScreen ? [track('SCREEN_SHARE', pictureOf(seed, true), false)] : []),
     ],
