@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Description } from '@parley/media-description';
-import { processCpuMs } from '../apps/server/testkit/kit/cpu.ts';
 import { everything } from '../apps/sfu/testkit/call.ts';
 import { startTestNode } from '../apps/sfu/testkit/node.ts';
 import { pipeAlone } from './pipe-alone.ts';
@@ -19,8 +19,9 @@ const PACKET_BYTES = 1100;
 const WARM_UP_MS = 2000;
 /** On a busy machine some connect late. */
 const CONNECT_S_MAX = 30;
-const MEASURE_MS = 4000;
-const ROUNDS = 5;
+/** Short, and many: what a packet costs here changes by a quarter within half a minute. */
+const TURN_MS = 2000;
+const ROUNDS = 15;
 /** What was sent has arrived once nothing came for this long. */
 const QUIET_MS = 300;
 
@@ -46,18 +47,21 @@ const lostByNode = ({ expected, received, droppedAtPeers }: Outcome): number =>
   Math.max(0, expected - received - droppedAtPeers);
 
 export async function rows(): Promise<Answer[]> {
-  const [one, two, apart]: [Outcome[], Outcome[], Outcome[]] = [[], [], []];
-  // In turns, so that a busy machine hits both alike.
-  for (let round = 0; round < ROUNDS; round += 1) {
-    one.push(await measure(1));
-    two.push(await measure(2));
-    apart.push(await measure(2, ['first', 'second']));
+  const stages = [await openStage(1), await openStage(2), await openStage(2, ['first', 'second'])];
+  const outcomes: Outcome[][] = stages.map(() => []);
+  try {
+    // All are there all the while and send in turns, so that a busy machine hits them alike.
+    for (let round = 0; round < ROUNDS; round += 1)
+      for (const [at, stage] of stages.entries()) outcomes[at]?.push(await stage.measure());
+  } finally {
+    for (const stage of stages) await stage.stop();
   }
+  const [one = [], two = [], apart = []] = outcomes;
   const [single, spread] = [median(one.map(costOf)), median(two.map(costOf))];
   return [
     {
       question: `CPU a packet in a room over two processes / in one, ${SUBSCRIBERS} subscribers`,
-      // A round of one and the next of two had the same machine; the best of each may not have.
+      // A turn of one and the next of two had the same machine; the best of each may not have.
       ratio: ratioOf(two, one),
       floor: { atMost: FLOOR },
       detail: `median of ${ROUNDS} pairs; two: ${describe(two)}; one: ${describe(one)}`,
@@ -107,33 +111,44 @@ function account(outcomes: readonly Outcome[]): string {
   );
 }
 
-async function measure(processes: number, rooms: readonly string[] = ['bench']): Promise<Outcome> {
+interface Stage {
+  /** One turn. */
+  measure(): Promise<Outcome>;
+  stop(): Promise<void>;
+}
+
+async function openStage(processes: number, rooms: readonly string[] = ['bench']): Promise<Stage> {
   // With 0 those who join take turns.
   const spread = rooms.length > 1 ? 'off' : '0';
   const node = await startTestNode({ SFU_PROCESSES: String(processes), SFU_ROOM_SPREAD_PERCENT: spread });
   const peers = fork(new URL('./sfu-peers.ts', import.meta.url));
-  try {
-    for (const room of rooms) await fill(node, peers, room, Math.floor(SUBSCRIBERS / rooms.length));
-    await ask(peers, start);
-    await sleep(WARM_UP_MS);
-    await everybodyReceives(peers);
-    const before = await sample(node.node.pids(), peers);
-    await ask(peers, start);
-    await sleep(MEASURE_MS);
-    const after = await sample(node.node.pids(), peers);
-    const received = after.received - before.received;
-    return {
-      cpuMicrosPerPacket: ((after.cpuMs - before.cpuMs) * 1000) / received,
-      expected: (after.sent - before.sent) * Math.floor(SUBSCRIBERS / rooms.length),
-      received,
-      droppedAtPeers: after.droppedAtPeers - before.droppedAtPeers,
-      droppedAtNode: after.droppedAtNode - before.droppedAtNode,
-    };
-  } finally {
-    peers.disconnect();
-    await once(peers, 'exit');
-    await node.stop();
-  }
+  const subscribers = Math.floor(SUBSCRIBERS / rooms.length);
+  for (const room of rooms) await fill(node, peers, room, subscribers);
+  await ask(peers, start);
+  await sleep(WARM_UP_MS);
+  await everybodyReceives(peers);
+  await sample(node.node.pids(), peers);
+  return {
+    async measure() {
+      const before = await sample(node.node.pids(), peers);
+      await ask(peers, start);
+      await sleep(TURN_MS);
+      const after = await sample(node.node.pids(), peers);
+      const received = after.received - before.received;
+      return {
+        cpuMicrosPerPacket: (after.cpuMicros - before.cpuMicros) / received,
+        expected: (after.sent - before.sent) * subscribers,
+        received,
+        droppedAtPeers: after.droppedAtPeers - before.droppedAtPeers,
+        droppedAtNode: after.droppedAtNode - before.droppedAtNode,
+      };
+    },
+    async stop() {
+      peers.disconnect();
+      await once(peers, 'exit');
+      await node.stop();
+    },
+  };
 }
 
 /** Who begins only while it is counted has missed what came before their key frame: no loss. */
@@ -199,9 +214,16 @@ async function sample(pids: readonly number[], peers: ChildProcess) {
     if (now.received === last.received) break;
     last = now;
   }
-  const cpus = await Promise.all(pids.map((pid) => processCpuMs(pid)));
+  const cpus = await Promise.all(pids.map(cpuMicrosOf));
   const [droppedAtPeers, droppedAtNode] = await Promise.all([socketDrops([peers.pid]), socketDrops(pids)]);
-  return { ...last, cpuMs: cpus.reduce<number>((sum, cpuMs) => sum + (cpuMs ?? 0), 0), droppedAtPeers, droppedAtNode };
+  return { ...last, cpuMicros: cpus.reduce((sum, one) => sum + one, 0), droppedAtPeers, droppedAtNode };
+}
+
+/** Of all threads to the nanosecond, for a turn is short; those of a media process do not end. */
+async function cpuMicrosOf(pid: number): Promise<number> {
+  const tasks = `/proc/${pid}/task`;
+  const books = await Promise.all((await readdir(tasks)).map((task) => readFile(`${tasks}/${task}/schedstat`, 'utf8')));
+  return books.reduce((sum, book) => sum + Number(book.split(' ')[0]) / 1000, 0);
 }
 
 function ask(peers: ChildProcess, request: PeerRequest): Promise<unknown> {
