@@ -184,6 +184,45 @@ test('[MED-90] [SDK-112] who cannot decode VP9 is sent VP8, while they are there
   await stopAll();
 });
 
+test('[SDK-111] the browser is told what to keep when the path is short', { skip }, async () => {
+  await ada.page.evaluate(() => {
+    const native = RTCPeerConnection.prototype.addTransceiver;
+    const lines: RTCRtpTransceiver[] = [];
+    Object.assign(window, { lines });
+    RTCPeerConnection.prototype.addTransceiver = function (...given) {
+      const line = Reflect.apply(native, this, given);
+      lines.push(line);
+      return line;
+    };
+  });
+  await publish('video', { degradationPreference: 'maintain-resolution', source: 'CAMERA' });
+  await soon(async () => {
+    const kept = await ada.page.evaluate(() => {
+      const { lines } = window as unknown as { lines: RTCRtpTransceiver[] };
+      return lines.at(-1)?.sender.getParameters().degradationPreference;
+    });
+    assert.equal(kept, 'maintain-resolution');
+  });
+  await stopAll();
+});
+
+test('[SDK-111] a shared screen has the pictures a second of its hint', { skip }, async () => {
+  for (const [contentHint, most] of [
+    ['text', 5],
+    ['detail', 15],
+  ] as const) {
+    await ada.page.evaluate(async (hint) => {
+      await window.caller.room.self.setScreenShare(true, { contentHint: hint });
+    }, contentHint);
+    const rate = await ada.page.evaluate(() => {
+      const [screen] = [...window.caller.room.self.tracks].filter(({ source }) => source === 'SCREEN_SHARE');
+      return screen?.mediaStreamTrack.getSettings().frameRate;
+    });
+    assert.equal(rate, most);
+    await stopAll();
+  }
+});
+
 test('[SDK-74] sound is sent as RED around Opus, and music in stereo without', { skip }, async () => {
   const codec = async (options: PublishOptions): Promise<string> => {
     await publish('audio', options);
