@@ -125,7 +125,7 @@ const TABLE: Record<string, MetricRow> = {
   },
   parley_media_pipe_layers_cut: {
     kind: 'gauge',
-    help: 'Simulcast layers of each track that lossy paths from other nodes do not carry, of all of them together.',
+    help: 'Layers of each track that lossy paths from other nodes do not carry, of all of them together.',
     series: one(({ pipeLayersCut }) => pipeLayersCut),
   },
   parley_media_cpu_seconds_total: {

@@ -96,7 +96,8 @@ export class Layer {
   /** A packet of the stream that this layer shares with others. */
   onSvcPacket(place: SvcPlace, index: number, bytes: number, now: number): void {
     this.#ownRate ??= new RateMeter();
-    if (place.spatial === index) this.#ownRate.lastMediaAt = now;
+    // Where its content is left out on the way, the bit rate is that from before.
+    if (place.spatial === index) this.#ownRate.lastMediaAt = place.isBare ? Number.NEGATIVE_INFINITY : now;
     if (isForLayer(place, index)) this.#ownRate.add(bytes);
   }
 

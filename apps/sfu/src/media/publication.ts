@@ -43,7 +43,7 @@ export interface PacketTap {
   wants(layer: number): boolean;
   /** Somebody there cannot decode the track. */
   readonly wantsBackup: boolean;
-  forward(view: RtpView, layer: number): void;
+  forward(view: RtpView, layer: number, place: SvcPlace | undefined): void;
   senderReport(report: SenderReport, layer: number): void;
 }
 
@@ -202,7 +202,7 @@ export class Publication implements ForwardedTrack {
     }
     if (this.isMutedByServer) return;
     if (this.kind === 'audio') this.#readLevel(view, now);
-    for (const tap of this.#taps) if (tap.wants(index)) tap.forward(view, index);
+    for (const tap of this.#taps) if (tap.wants(index)) tap.forward(view, index, place);
     if (!this.isAudible) return;
     if (this.#subscriptions.length > 0) this.#enqueue(view, layer, index, now, place);
     else if (this.#taps.length > 0) this.#noteKeyFrame(view, layer);

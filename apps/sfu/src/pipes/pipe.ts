@@ -163,6 +163,10 @@ export class Pipe {
     return this.#congestion?.layersCut ?? 0;
   }
 
+  get isBetweenNodes(): boolean {
+    return this.#settings.betweenNodes !== undefined;
+  }
+
   get isCongested(): boolean {
     return this.#messages.isCongested;
   }

@@ -117,8 +117,7 @@ export class RemoteTrack {
   #wantedLayers(now: number): number {
     const { publication } = this;
     if (publication.kind === 'audio') return publication.subscriptions.length > 0 ? 1 : 0;
-    if (publication.isSimulcast)
-      publication.ceiling = Math.max(0, publication.layers.length - 1 - this.#pipe.layersCut);
+    publication.ceiling = Math.max(0, publication.layers.length - 1 - this.#pipe.layersCut);
     publication.takeDemand(now);
     const wanted = publication.layers.map(({ isEnabled }, layer) => (isEnabled ? layer : -1)).filter((at) => at >= 0);
     const backup = publication.lacksBackup ? BACKUP_BIT : 0;

@@ -3,6 +3,7 @@ import { PathBudget } from '../media/path-budget.ts';
 import type { PacketTap, Publication } from '../media/publication.ts';
 import type { SenderReport } from '../media/rtcp.ts';
 import type { RtpView } from '../media/rtp.ts';
+import { isForLayer, type SvcPlace } from '../media/svc/svc-place.ts';
 import type { Pipe, PipedLayer } from './pipe.ts';
 
 /** Demand is repeated every second: without it for this long nobody is there any more. */
@@ -55,12 +56,18 @@ export class Tap implements PacketTap {
     return (this.#layers === 0 && !this.wantsBackup) || now - this.#demandedAt > DEMAND_MS_MAX;
   }
 
-  forward(view: RtpView, layer: number): void {
+  forward(view: RtpView, layer: number, place?: SvcPlace): void {
     if (view.ssrc !== this.#ssrcs[layer]) {
       this.#ssrcs[layer] = view.ssrc;
       this.#runs[layer] = ((this.#runs[layer] ?? 0) + 1) & 0xff;
     }
-    this.#pipe.sendRtp(this.#at(layer), view.buffer);
+    this.#pipe.sendRtp(this.#at(layer), this.#isWhole(place) ? view.buffer : withoutContent(view));
+  }
+
+  /** To another node the spatial layers above those that are wanted there go without content: their numbers are no loss. */
+  #isWhole(place: SvcPlace | undefined): boolean {
+    if (!place?.frame || !this.#pipe.isBetweenNodes) return true;
+    return isForLayer(place, 31 - Math.clz32(this.#layers));
   }
 
   senderReport(report: SenderReport, layer: number): void {
@@ -93,4 +100,13 @@ export class Tap implements PacketTap {
   close(): void {
     this.publication.removeTap(this);
   }
+}
+
+const PADDING_BIT = 0x20;
+
+/** What says which packet it is, and of which layer. */
+function withoutContent({ buffer, payloadStart }: RtpView): Buffer {
+  const head = Buffer.from(buffer.subarray(0, payloadStart));
+  head[0] = (head[0] ?? 0) & ~PADDING_BIT;
+  return head;
 }

@@ -101,12 +101,28 @@ export class SvcFilter {
     this.#newest = sequence;
     if (place.spatial === PADDING) return true;
     const frame = place.frame?.frameNumber ?? packet.timestamp * LAYERS + place.spatial;
-    if (frame !== this.#frame) {
+    if (place.isBare) this.#leaveOut(frame, place);
+    else if (frame !== this.#frame) {
       this.#frame = frame;
       this.#isTaken = place.frame ? this.#takesFrame(place.frame) : this.#takesPlain(packet, place);
     }
     if (!this.#isTaken) this.#dropped.add(sequence);
     return this.#isTaken;
+  }
+
+  /** Nothing builds on a frame of which something did not come: what goes out ends below it, where that was sent. */
+  #leaveOut(id: number, { frame }: SvcPlace): void {
+    this.#frame = id;
+    this.#isTaken = false;
+    if (!frame) return;
+    const { structure, frameNumber, spatial, active } = frame;
+    this.#sent[frameNumber % SENT_FRAMES] = -1;
+    if (spatial === 0 || spatial > this.#spatial || structure !== this.#structure) return;
+    const below = structure.targetFor(spatial - 1, this.#temporal, active);
+    if (!this.#isIntact(frame, below)) return;
+    this.#target = below;
+    this.#isSettled = false;
+    this.#spatial = structure.spatialOf(below);
   }
 
   #isOfWhatIsSent({ temporal, saysTemporal }: SvcPacket, { spatial, frame }: SvcPlace): boolean {

@@ -22,6 +22,9 @@ interface Received {
   isEmpty: boolean;
 }
 
+/** Of the packets of a picture. */
+type IsOne = (packet: number) => boolean;
+
 /** A camera in three spatial and two temporal layers, and who watches it. */
 function stage(mode: Mode, { hasDescriptor = true } = {}) {
   const source = new SvcSource(
@@ -50,14 +53,16 @@ function stage(mode: Mode, { hasDescriptor = true } = {}) {
   };
   /** What was lost, repeated by the publisher. */
   const giveMissing = (): void => missing.splice(0).forEach(receive);
-  const give = (options: Parameters<SvcSource['picture']>[0] = {}, lost: (packet: number) => boolean = () => false) => {
+  const none = (): boolean => false;
+  const give = (options: Parameters<SvcSource['picture']>[0] = {}, lost = none as IsOne, bare = none as IsOne) => {
     now += PICTURE_MS;
     let at = 0;
     for (const frame of source.picture(options)) {
       for (const packet of frame.packets) {
         sentFrames.set(keyOf(frame.timestamp, frame.spatial), frame);
-        if (lost(at++)) missing.push(packet);
-        else receive(packet);
+        if (lost(at)) missing.push(packet);
+        else receive(bare(at) ? packet.subarray(0, readRtp(packet, view) ? view.payloadStart : 0) : packet);
+        at += 1;
       }
     }
     publication.flushKeyFrameRequests(now);
@@ -295,6 +300,28 @@ test('[MED-88] bit rates are those of a layer with all it builds on, and a layer
   );
   const { layers, simulcast } = publication.describe(now());
   assert.deepEqual([layers.map(({ height }) => height), simulcast], [[180, 360, 720], false]);
+});
+
+test('[PIPE-44] on content that was left out on the way nothing builds, and it counts for no bit rate', () => {
+  const { publication, give, now } = stage('full');
+  const { subscription, received } = watch(publication, 1);
+  give({ isKey: true });
+  for (let at = 0; at < 70; at += 1) give();
+  const top = () => [publication.bitrateOf(2, now()), publication.canServe(2, now())];
+  const [rate] = top();
+  const [none, isTop] = [() => false, (packet: number) => packet >= 4];
+  for (let at = 0; at < 70; at += 1) give({}, none, isTop);
+  assert.deepEqual(top(), [rate, false]);
+  subscription.setTarget(2);
+  give({ isKey: true }, none, isTop);
+  give({}, none, isTop);
+  assert.equal(subscription.current, 1, 'a key frame without its content lets nobody in');
+  give();
+  received.splice(0);
+  give();
+  give({ isKey: true });
+  give();
+  assert.deepEqual([subscription.current, pictures(received)], [2, ['01', '012', '012']]);
 });
 
 test('[MED-86] a stream in one layer is forwarded whole, whatever was announced', () => {

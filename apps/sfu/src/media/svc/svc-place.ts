@@ -14,6 +14,8 @@ export interface SvcPlace {
   spatial: number;
   /** It is the last packet of its frame. */
   isEnd: boolean;
+  /** Its content was left out on the way here: only its number came. */
+  isBare: boolean;
   /** Undefined: the payload alone says where it belongs. */
   frame: DependencyFrame | undefined;
 }
@@ -39,22 +41,23 @@ export class SvcStream {
   }
 
   read(view: RtpView, descriptorId: number | undefined, isKeyFrame: boolean): SvcPlace {
-    if (view.payloadEnd === view.payloadStart) return { spatial: PADDING, isEnd: false, frame: undefined };
+    const isBare = view.payloadEnd === view.payloadStart;
     const at = findExtension(view, descriptorId);
     const frame = at < 0 ? undefined : this.#reader.read(view.buffer, at, extensionLength);
     if (frame) {
       this.count = frame.structure.spatialLayers;
-      return { spatial: frame.spatial, isEnd: frame.isEnd, frame };
+      return { spatial: frame.spatial, isEnd: frame.isEnd, isBare, frame };
     }
+    if (isBare) return { spatial: PADDING, isEnd: false, isBare, frame };
     // Without a descriptor AV1 is forwarded whole.
     if (this.#codec !== 'VP9') {
       if (at < 0 && isKeyFrame) this.count = 1;
-      return { spatial: 0, isEnd: view.marker, frame };
+      return { spatial: 0, isEnd: view.marker, isBare, frame };
     }
     const { spatial, isEnd, count } = readVp9Layers(view.buffer, view.payloadStart, view.payloadEnd);
     if (count !== undefined) this.count = count;
     else if (isKeyFrame && at < 0) this.count = 1;
-    return { spatial, isEnd, frame };
+    return { spatial, isEnd, isBare, frame };
   }
 }
 
