@@ -142,7 +142,7 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     await gallery.leave(page);
   });
 
-  test('[KIT-4] a shared screen is the largest tile, and a pinned one until it is let go', async () => {
+  test('[KIT-4] a shared screen is the largest tile, and a pinned one until it is unpinned', async () => {
     const page = await alone('stage, screen share');
     const largest = () => page.locator('li[data-focus] .parley-tile').getAttribute('data-of');
     assert.equal(await largest(), 'screen');

@@ -1,6 +1,6 @@
 import type { SecurityAction, SecurityEntry } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { List } from '../frame/list.tsx';
 import type { PlainKey } from '../i18n/catalogue.ts';
@@ -49,7 +49,7 @@ export function SecurityPanel() {
   const query = useQuery({
     queryKey: ['security-log'],
     queryFn: ({ signal }) => api.call('listSecurityLog', {}, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
   return (
     <section className="stack" aria-labelledby="security-log">

@@ -2,7 +2,7 @@ import type { AccountSession } from '@parley/contract';
 import type { Api } from '@parley/server/call';
 import { queryOptions, type UseQueryResult, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 import { useApi, useServices } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
 import { List } from '../frame/list.tsx';
@@ -21,7 +21,7 @@ export const sessionsQuery = (api: Api) =>
   queryOptions({
     queryKey: sessionsKey,
     queryFn: ({ signal }) => api.call('listSessions', {}, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
 
 /** Where the person is signed in, and a way to end it. */

@@ -1,7 +1,7 @@
 import type { Environment } from '@parley/contract';
 import type { Api } from '@parley/server/call';
 import { queryOptions } from '@tanstack/react-query';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 
 export const alertKeys = {
   all: (projectId: string) => ['project', projectId, 'alerts'] as const,
@@ -15,5 +15,5 @@ export const alertQuery = (api: Api, projectId: string, environment: Environment
   queryOptions({
     queryKey: alertKeys.one(projectId, alertId),
     queryFn: ({ signal }) => api.call('getProjectAlert', { projectId, alertId, query: { environment } }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 import { useApi, useServices } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
 import { FilterSelect } from '../frame/filter-select.tsx';
@@ -40,7 +40,7 @@ export default function AuditPage() {
     queryKey: ['project', project.id, 'audit', filters, count],
     queryFn: ({ signal }) =>
       api.call('listAuditLogs', { projectId: project.id, query: { ...given, limit: count } }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
   const { session } = useServices();
   const download = useAction(async () =>

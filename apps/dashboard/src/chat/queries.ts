@@ -1,7 +1,7 @@
 import type { Environment } from '@parley/contract';
 import type { Api } from '@parley/server/call';
 import { queryOptions } from '@tanstack/react-query';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 
 export const chatKeys = {
   overview: (projectId: string, environment: Environment) =>
@@ -18,7 +18,7 @@ export const chatOverviewQuery = (api: Api, projectId: string, environment: Envi
   queryOptions({
     queryKey: chatKeys.overview(projectId, environment),
     queryFn: ({ signal }) => api.call('getChatOverview', { projectId, query: { environment } }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
 
 export const conversationQuery = (api: Api, projectId: string, environment: Environment, conversationId: string) =>
@@ -26,5 +26,5 @@ export const conversationQuery = (api: Api, projectId: string, environment: Envi
     queryKey: chatKeys.one(projectId, environment, conversationId),
     queryFn: ({ signal }) =>
       api.call('getProjectConversation', { projectId, conversationId, query: { environment } }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });

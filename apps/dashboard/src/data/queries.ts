@@ -10,7 +10,7 @@ const askEveryMs = 30_000;
  * When a query asks again by itself: not while the page is told of changes. A limit that was hit is waited for, and
  * what failed is tried again.
  */
-export const untilTold = ({ state: { error } }: { state: { error: Error | null } }): number | false => {
+export const pollUnlessFed = ({ state: { error } }: { state: { error: Error | null } }): number | false => {
   if (error === null) return isFed() ? false : askEveryMs;
   return Math.max(askEveryMs, (explain(error).retryAfterSeconds ?? 0) * 1000);
 };

@@ -1,6 +1,6 @@
 import type { Reply } from '@parley/server/call';
 import { type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
-import { itemsOf, nextCursorOf, toPage, untilTold } from './queries.ts';
+import { itemsOf, nextCursorOf, pollUnlessFed, toPage } from './queries.ts';
 
 interface PageRequest {
   limit: number;
@@ -20,7 +20,7 @@ export function usePaged<T>(
       toPage(await ask({ limit: pageSize, ...(pageParam === undefined ? {} : { cursor: pageParam }) }, signal)),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: nextCursorOf,
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
     select: itemsOf,
   });
 }

@@ -1,6 +1,6 @@
 import type { Api } from '@parley/server/call';
 import { queryOptions } from '@tanstack/react-query';
-import { inTurns, untilTold } from '../data/queries.ts';
+import { inTurns, pollUnlessFed } from '../data/queries.ts';
 
 export const fleetKeys = { all: ['fleet'] as const, list: ['fleet', 'servers'] as const };
 
@@ -8,21 +8,21 @@ export const serversQuery = (api: Api) =>
   queryOptions({
     queryKey: fleetKeys.list,
     queryFn: ({ signal }) => api.call('listServers', undefined, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
 
 export const totalsQuery = (api: Api) =>
   queryOptions({
     queryKey: ['fleet', 'totals'],
     queryFn: ({ signal }) => api.call('getFleetTotals', undefined, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
 
 export const serverQuery = (api: Api, name: string) =>
   queryOptions({
     queryKey: ['fleet', 'server', name],
     queryFn: ({ signal }) => api.call('getServer', { name }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
 
 export const serverLoadQuery = (api: Api, name: string) =>

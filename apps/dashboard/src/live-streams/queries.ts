@@ -1,7 +1,7 @@
 import type { Environment } from '@parley/contract';
 import type { Api } from '@parley/server/call';
 import { queryOptions } from '@tanstack/react-query';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 
 export const streamKeys = {
   list: (projectId: string, environment: Environment, filter: object = {}) =>
@@ -15,5 +15,5 @@ export const streamQuery = (api: Api, projectId: string, environment: Environmen
     queryKey: streamKeys.one(projectId, environment, streamId),
     queryFn: ({ signal }) =>
       api.call('getProjectLiveStream', { projectId, streamId, query: { environment } }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });

@@ -1,7 +1,7 @@
 import type { Environment, ReportStatus, SanctionKind } from '@parley/contract';
 import type { Api } from '@parley/server/call';
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 import { useProject } from '../frame/project.tsx';
 import { useToast } from '../kit/toast.tsx';
 import { userKeys } from '../users/queries.ts';
@@ -24,7 +24,7 @@ export const moderationQuery = (api: Api, projectId: string, environment: Enviro
   queryOptions({
     queryKey: moderationKeys.settings(projectId, environment),
     queryFn: ({ signal }) => api.call('getProjectModeration', { projectId, query: { environment } }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
 
 /** After a change: everything is read again, and what was done is said. */

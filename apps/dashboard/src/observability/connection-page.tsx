@@ -1,7 +1,7 @@
 import type { AllRoutes, AnswerOf, ConnectionEvent } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'wouter';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
@@ -25,7 +25,7 @@ export default function ConnectionPage() {
     queryKey: ['project', project.id, 'connection', environment, connectionId],
     queryFn: ({ signal }) =>
       api.call('getProjectConnection', { projectId: project.id, connectionId, query: { environment } }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
   const connection = query.data;
   return (

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'wouter';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
@@ -22,7 +22,7 @@ export default function ErrorPage() {
     queryKey: ['project', project.id, 'error', environment, errorId],
     queryFn: ({ signal }) =>
       api.call('getProjectError', { projectId: project.id, errorId, query: { environment } }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
   return (
     <Page title={query.data?.code ?? t('requests.error')} query={query}>

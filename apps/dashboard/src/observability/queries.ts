@@ -1,13 +1,13 @@
 import type { Environment } from '@parley/contract';
 import type { Api } from '@parley/server/call';
 import { queryOptions } from '@tanstack/react-query';
-import { inTurns, untilTold } from '../data/queries.ts';
+import { inTurns, pollUnlessFed } from '../data/queries.ts';
 
 export const metricsQuery = (api: Api, projectId: string, environment: Environment) =>
   queryOptions({
     queryKey: ['project', projectId, 'metrics', environment],
     queryFn: ({ signal }) => api.call('getProjectMetrics', { projectId, query: { environment } }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
 
 export const diagnosticsQuery = (api: Api, projectId: string, environment: Environment) =>

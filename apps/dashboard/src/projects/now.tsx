@@ -2,7 +2,7 @@ import type { ConnectionMetrics, LiveStream, MetricsPoint } from '@parley/contra
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { chatOverviewQuery } from '../chat/queries.ts';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { usePaged } from '../data/use-paged.ts';
 import { useProject } from '../frame/project.tsx';
@@ -115,7 +115,7 @@ function useStreamsNow(): string | null {
         { signal },
       ),
     enabled: may('live_stream:read'),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
   if (!data) return null;
   return data.length < streamsMax ? count(data.length) : t('overview.orMore', { number: data.length });

@@ -1,7 +1,7 @@
 import type { ConnectionMetrics } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
@@ -73,7 +73,7 @@ function NewestErrors() {
     queryKey: ['project', project.id, 'errors', environment, 'newest'],
     queryFn: ({ signal }) =>
       api.call('listProjectErrors', { projectId: project.id, query: { environment, limit: newest } }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
   return (
     <section className="panel stack-small" aria-labelledby="newest-errors">

@@ -1,7 +1,7 @@
 import type { Project } from '@parley/contract';
 import type { Api } from '@parley/server/call';
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 
 export const projectKeys = {
   list: ['projects'] as const,
@@ -16,7 +16,7 @@ export const projectsQuery = (api: Api) =>
   queryOptions({
     queryKey: projectKeys.list,
     queryFn: () => listAllProjects(api),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
 
 const pagesMax = 10;
@@ -39,7 +39,7 @@ export const projectQuery = (api: Api, projectId: string) =>
   queryOptions({
     queryKey: projectKeys.one(projectId),
     queryFn: () => api.call('getProject', { projectId }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
 
 /** What the page has loaded already. */

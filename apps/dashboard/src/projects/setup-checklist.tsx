@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { chatOverviewQuery } from '../chat/queries.ts';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
 import { t } from '../i18n/t.ts';
@@ -54,25 +54,25 @@ function useSteps(): Step[] {
     queryKey: [...projectKeys.apiKeys(project.id), 'any'],
     queryFn: () => api.call('listApiKeys', { projectId: project.id, query: { limit: 200 } }),
     enabled: may('api_key:read'),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
   const rooms = useQuery({
     queryKey: [...roomKeys.list(project.id, environment), 'any'],
     queryFn: () => api.call('listProjectRooms', { projectId: project.id, query: { environment, limit: 1 } }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
   const metrics = useQuery(metricsQuery(api, project.id, environment));
   const chat = useQuery(chatOverviewQuery(api, project.id, environment));
   const webhooks = useQuery({
     queryKey: [...webhookKeys.list(project.id, environment), 'any'],
     queryFn: () => api.call('listWebhooks', { projectId: project.id, query: { environment, limit: 200 } }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
   // Metrics are of a day: who met before that is among the connections, which stay for weeks.
   const met = useQuery({
     queryKey: ['project', project.id, 'connections', environment, 'any'],
     queryFn: () => api.call('listProjectConnections', { projectId: project.id, query: { environment, limit: 50 } }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
   const hasMet =
     metrics.data && met.data

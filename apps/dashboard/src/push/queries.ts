@@ -1,7 +1,7 @@
 import type { Environment, UpdatePushSettings } from '@parley/contract';
 import type { Api } from '@parley/server/call';
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
 import { useToast } from '../kit/toast.tsx';
@@ -12,7 +12,7 @@ export const pushQuery = (api: Api, projectId: string, environment: Environment)
   queryOptions({
     queryKey: keyOf(projectId, environment),
     queryFn: ({ signal }) => api.call('getProjectPush', { projectId, query: { environment } }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
 
 /** Changes some of the settings, and then says so. */

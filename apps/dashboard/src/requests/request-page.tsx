@@ -1,7 +1,7 @@
 import type { ApiRequest } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'wouter';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
@@ -22,7 +22,7 @@ export default function RequestPage() {
     queryKey: ['project', project.id, 'request', environment, requestId],
     queryFn: ({ signal }) =>
       api.call('getProjectRequest', { projectId: project.id, requestId, query: { environment } }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
   const { data } = query;
   return (

@@ -1,7 +1,7 @@
 import type { Environment } from '@parley/contract';
 import type { Api } from '@parley/server/call';
 import { queryOptions } from '@tanstack/react-query';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 
 export const roomKeys = {
   list: (projectId: string, environment: Environment, filter: object = {}) =>
@@ -14,5 +14,5 @@ export const roomQuery = (api: Api, projectId: string, environment: Environment,
   queryOptions({
     queryKey: roomKeys.one(projectId, environment, roomId),
     queryFn: ({ signal }) => api.call('getProjectRoom', { projectId, roomId, query: { environment } }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });

@@ -1,7 +1,7 @@
 import type { Connection } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { useProject } from '../frame/project.tsx';
 import { QueryView } from '../frame/query-view.tsx';
@@ -24,7 +24,7 @@ export function RoomTimeline({ roomId }: { roomId: string }) {
         { projectId: project.id, query: { environment, roomId, limit: connectionsMax } },
         { signal },
       ),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
   return (
     <QueryView query={query}>

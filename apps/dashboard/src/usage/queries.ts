@@ -1,11 +1,11 @@
 import type { Api } from '@parley/server/call';
 import { queryOptions } from '@tanstack/react-query';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 
 /** Over all projects the person owns. */
 export const usageQuery = (api: Api) =>
   queryOptions({
     queryKey: ['usage'],
     queryFn: ({ signal }) => api.call('getUsage', undefined, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });

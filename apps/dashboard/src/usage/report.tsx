@@ -2,7 +2,7 @@ import type { UsageAmounts, UsageReport } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { download } from '../data/download.ts';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 import { useApi, useServices } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
 import { askFor, useProject } from '../frame/project.tsx';
@@ -31,7 +31,7 @@ export function Report({ days }: { days: number }) {
   const report = useQuery({
     queryKey: ['project', project.id, 'usage', 'report', query],
     queryFn: ({ signal }) => api.call('getProjectUsageReport', { projectId: project.id, query }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
   const save = useAction(async () =>
     download({

@@ -1,7 +1,7 @@
 import type { UsageDetail, UsageSession } from '@parley/contract';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { Page } from '../frame/page.tsx';
 import { useProject } from '../frame/project.tsx';
@@ -33,7 +33,7 @@ export default function UsagePage() {
     queryKey: ['project', project.id, 'usage', days],
     queryFn: ({ signal }) =>
       api.call('getProjectUsage', { projectId: project.id, query: { days: Number(days), limit: 50 } }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
   return (
     <Page title={t('page.usage')} query={ofProject} lead={t('usage.lead')}>
@@ -109,7 +109,7 @@ function ByProject({ days }: { days: number }) {
   const query = useQuery({
     queryKey: ['usage', 'detail', days],
     queryFn: ({ signal }) => api.call('getUsageDetail', { query: { days, limit: 1 } }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
   const projects = query.data?.projects ?? [];
   if (projects.length < 2) return null;

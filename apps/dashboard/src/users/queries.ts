@@ -1,7 +1,7 @@
 import type { Environment } from '@parley/contract';
 import type { Api } from '@parley/server/call';
 import { queryOptions } from '@tanstack/react-query';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 
 export const userKeys = {
   all: (projectId: string) => ['project', projectId, 'users'] as const,
@@ -17,5 +17,5 @@ export const userQuery = (api: Api, projectId: string, environment: Environment,
   queryOptions({
     queryKey: userKeys.one(projectId, environment, userId),
     queryFn: ({ signal }) => api.call('getProjectChatUser', { projectId, userId, query: { environment } }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });

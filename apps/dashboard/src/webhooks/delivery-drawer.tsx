@@ -1,6 +1,6 @@
 import type { Delivery, Webhook } from '@parley/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 import { useApi } from '../data/services.tsx';
 import { useAction } from '../data/use-action.ts';
 import { askFor, useProject } from '../frame/project.tsx';
@@ -26,7 +26,7 @@ export function DeliveryDrawer(props: { webhook: Webhook; deliveryId: string; on
     queryKey: [...webhookKeys.deliveries(project.id, webhook.id), deliveryId],
     queryFn: ({ signal }) =>
       api.call('getDelivery', { projectId: project.id, webhookId: webhook.id, deliveryId }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
   return (
     <Dialog title={t('webhooks.delivery')} isDrawer onClose={props.onClose}>

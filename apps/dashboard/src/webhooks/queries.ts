@@ -1,7 +1,7 @@
 import type { Environment } from '@parley/contract';
 import type { Api } from '@parley/server/call';
 import { queryOptions } from '@tanstack/react-query';
-import { untilTold } from '../data/queries.ts';
+import { pollUnlessFed } from '../data/queries.ts';
 
 export const webhookKeys = {
   list: (projectId: string, environment: Environment) => ['project', projectId, 'webhooks', environment] as const,
@@ -14,7 +14,7 @@ export const webhookQuery = (api: Api, projectId: string, webhookId: string) =>
   queryOptions({
     queryKey: webhookKeys.one(projectId, webhookId),
     queryFn: ({ signal }) => api.call('getWebhook', { projectId, webhookId }, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
 
 export const eventTypesQuery = (api: Api) =>

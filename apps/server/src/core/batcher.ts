@@ -95,7 +95,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       const results = (await write(items)) ?? [];
       ended();
       startNext();
-      // With nothing on its way there is nothing to let go first; who ended earlier is answered earlier.
+      // With nothing on its way there is nothing to write first; who ended earlier is answered earlier.
       if (running.size > 0 || waiting.length > 0 || handingOut > 0) {
         handingOut++;
         await nextTurn();

@@ -34,9 +34,9 @@ interface ChangesDeps {
   rest?: () => Promise<unknown>;
 }
 
-const someRest = (): Promise<unknown> => sleep(restMs, undefined, { ref: false });
+const defaultRest = (): Promise<unknown> => sleep(restMs, undefined, { ref: false });
 
-export function createChanges({ bus, rest = someRest }: ChangesDeps): Changes {
+export function createChanges({ bus, rest = defaultRest }: ChangesDeps): Changes {
   /** Of each topic that rests. */
   const waiting = new Map<string, Map<string, Change>>();
 

@@ -41,13 +41,13 @@ export async function checkAnnouncedHost(announcedHost: string, port: number | n
 async function arrives(address: string, port: number): Promise<boolean> {
   const socket = createSocket('udp4');
   try {
-    return (await bind(socket, port)) === null && (await hearsItself(socket, address, port));
+    return (await bind(socket, port)) === null && (await receivesItsOwn(socket, address, port));
   } finally {
     socket.close();
   }
 }
 
-function hearsItself(socket: Socket, address: string, port: number): Promise<boolean> {
+function receivesItsOwn(socket: Socket, address: string, port: number): Promise<boolean> {
   const word = `parley-doctor-${process.pid}`;
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), arriveMs);

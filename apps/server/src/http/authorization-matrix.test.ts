@@ -7,7 +7,7 @@ import { createPeople, type Person, type TestProject } from '../../testkit/kit/p
 import { startService } from '../../testkit/kit/service.ts';
 import { createRoomPart, createWorld, type Named, newHolder, type World } from '../../testkit/kit/world.ts';
 import { type Answer, type Asker, createAsker } from '../../testkit/proofs/matrix/ask.ts';
-import { collectDead, type Dead } from '../../testkit/proofs/matrix/dead-credentials.ts';
+import { collectInvalidCredentials, type Dead } from '../../testkit/proofs/matrix/dead-credentials.ts';
 import { assertDoneInOne } from '../../testkit/proofs/matrix/done-in-one.ts';
 import {
   BEYOND_TOKENS,
@@ -84,7 +84,7 @@ before(async () => {
   removed = await mine.member('ADMIN');
   await mine.owner.api.call('removeProjectMember', { projectId: mine.id, userId: removed.userId });
   archived = await createArchived();
-  dead = await collectDead(service, mine, own, archived);
+  dead = await collectInvalidCredentials(service, mine, own, archived);
 });
 after(() => service.stop());
 

@@ -65,7 +65,7 @@ export async function fuzzSockets({ service, world, seed, frames, onProgress }: 
     cut: new Map(),
     faults: [],
   };
-  const doors = [chatDoor(service, world), signalingDoor(service, world)];
+  const doors = [chatSocket(service, world), signalingSocket(service, world)];
   for (let round = 0; outcome.frames < frames; round += 1)
     for (const door of doors) {
       const play = createPlay(door, outcome);
@@ -83,7 +83,7 @@ export async function fuzzSockets({ service, world, seed, frames, onProgress }: 
   return outcome;
 }
 
-function chatDoor(service: TestService, world: World): Door {
+function chatSocket(service: TestService, world: World): Door {
   const api = service.as(world.apiKey);
   const path = '/v1/chat/ws';
   const subprotocol = 'svc.chat.v1';
@@ -115,7 +115,7 @@ function chatDoor(service: TestService, world: World): Door {
   };
 }
 
-function signalingDoor(service: TestService, world: World): Door {
+function signalingSocket(service: TestService, world: World): Door {
   const api = service.as(world.apiKey);
   const token = async () => {
     const body = { participantIdentity: 'ada', permissions: { publish: true, publishData: true } };

@@ -111,7 +111,7 @@ function createOwnThings({ service, project, operator, api, member, seat }: OwnD
     const { id } = await newRoom(api);
     return { ids: { id, roomId: id } };
   };
-  const sitting: OwnThings = async () => ({ ids: await seat() });
+  const ofParticipant: OwnThings = async () => ({ ids: await seat() });
   const conversation: OwnThings = async () => ({ ids: await newConversation(api) });
   const poll: OwnThings = async () => ({ ids: await newPoll(api) });
   const stream: OwnThings = async () => ({ ids: await newStream(api, { isLive: false }) });
@@ -194,12 +194,12 @@ function createOwnThings({ service, project, operator, api, member, seat }: OwnD
     heartbeatServer: aNode,
     closeRoom: room,
     closeProjectRoom: room,
-    removeParticipant: sitting,
-    removeProjectParticipant: sitting,
-    updateParticipant: sitting,
-    updateProjectParticipant: sitting,
-    muteTrack: sitting,
-    muteProjectTrack: sitting,
+    removeParticipant: ofParticipant,
+    removeProjectParticipant: ofParticipant,
+    updateParticipant: ofParticipant,
+    updateProjectParticipant: ofParticipant,
+    muteTrack: ofParticipant,
+    muteProjectTrack: ofParticipant,
     revokeRtcToken: async () => {
       const room = await newRoom(api);
       return { ids: { roomId: room.id, tokenId: (await mint(api, room, 'ada')).tokenId } };

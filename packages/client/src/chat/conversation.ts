@@ -51,7 +51,7 @@ export interface ConversationDeps {
   leave(): Promise<void>;
 }
 
-/** The conversation, and the door through which the chat feeds it. */
+/** The conversation, and how the chat feeds it. */
 export interface ConversationPort {
   readonly api: Conversation;
   /** What a subscription says: where this client stands. */

@@ -26,7 +26,7 @@ async function chatOf(userId: string, url = service.url): Promise<Chat> {
   return chat;
 }
 
-/** Answers to what matches are held back, each until it is let go. */
+/** Answers to what matches are held back, each until it is released. */
 function holdAnswers(t: TestContext, wanted: (method: string, url: string) => boolean): (() => void)[] {
   const held: (() => void)[] = [];
   const { fetch } = globalThis;

@@ -1,7 +1,7 @@
 import type { Factors } from '@parley/contract';
 import type { Api } from '@parley/server/call';
 import { queryOptions } from '@tanstack/react-query';
-import { untilTold } from '../../data/queries.ts';
+import { pollUnlessFed } from '../../data/queries.ts';
 
 export const factorsKey = ['factors'] as const;
 
@@ -9,7 +9,7 @@ export const factorsQuery = (api: Api) =>
   queryOptions({
     queryKey: factorsKey,
     queryFn: ({ signal }) => api.call('getFactors', {}, { signal }),
-    refetchInterval: untilTold,
+    refetchInterval: pollUnlessFed,
   });
 
 export const hasFactor = ({ totp, passkeys }: Factors): boolean => totp !== null || passkeys.length > 0;

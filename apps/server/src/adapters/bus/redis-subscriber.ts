@@ -171,7 +171,7 @@ export function createSubscriber(deps: SubscriberDeps) {
     misses += 1;
     if (misses <= missesMax) return;
     isLost = true;
-    // Connected and yet deaf: only a new connection helps. Otherwise the library is reconnecting already.
+    // Connected, and receives nothing: only a new connection helps. Otherwise the library is reconnecting already.
     if (!connection.isReady) return;
     misses = 0;
     isDown = true;

@@ -79,7 +79,7 @@ export function createChangeStream({ changes, bus, clock, isStillIn }: ChangeStr
       content.destroy();
       throw error;
     }
-    // Who was let go meanwhile could not stop what had not begun.
+    // Who unsubscribed meanwhile could not stop what had not begun.
     if (content.destroyed) stopWatching();
     // Said only now: whoever reads everything once after it misses nothing.
     content.push(': connected\n\n');

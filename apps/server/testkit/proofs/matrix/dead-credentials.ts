@@ -17,7 +17,7 @@ export interface Dead {
 const HOUR_MS = 3_600_000;
 
 /** Everything that must be 401: ended, expired, of something that is gone, or made up. */
-export async function collectDead(
+export async function collectInvalidCredentials(
   service: TestService,
   project: TestProject,
   own: World,

@@ -94,10 +94,10 @@ export function createEnvironmentInboxes({ db, clock, log, limits }: Environment
   function schedule(): void {
     if (isScheduled || waiting.size === 0) return;
     isScheduled = true;
-    void rest.then(() => inLine(tellWaiting)).catch(() => {});
+    void rest.then(() => inLine(announceWaiting)).catch(() => {});
   }
 
-  async function tellWaiting(): Promise<void> {
+  async function announceWaiting(): Promise<void> {
     const startedAt = clock.elapsed();
     isScheduled = false;
     const changed = waiting;
@@ -139,11 +139,11 @@ export function createEnvironmentInboxes({ db, clock, log, limits }: Environment
   }
 
   async function tell(pairs: readonly LivePair[], only?: Follower): Promise<void> {
-    for (let at = 0; at < pairs.length; at += pairsMax) await tellSome(pairs.slice(at, at + pairsMax), only);
+    for (let at = 0; at < pairs.length; at += pairsMax) await announceSome(pairs.slice(at, at + pairsMax), only);
   }
 
   /** A pair without a row is of somebody who is not a member any more, or of a conversation that is gone. */
-  async function tellSome(pairs: readonly LivePair[], only?: Follower): Promise<void> {
+  async function announceSome(pairs: readonly LivePair[], only?: Follower): Promise<void> {
     const ids = [...new Set(pairs.map(({ conversationId }) => conversationId))];
     const now = clock.now();
     const shared = await findShared(db, scope, ids, retentionDefault);

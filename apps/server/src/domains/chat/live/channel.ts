@@ -62,7 +62,7 @@ export interface Channel {
   readonly isSilent: boolean;
   setSilent(isSilent: boolean): void;
   /** To all but the devices of this user. */
-  tellOthers(frame: SocketFrame, of: string): void;
+  broadcastExcept(frame: SocketFrame, of: string): void;
   add(listener: Listener): void;
   remove(listener: Listener): void;
   /** Brought up to `head`, or undefined when it must be read again. */
@@ -237,7 +237,7 @@ export function createChannel(start: ChannelRow): Channel {
       return current;
     },
     setMember: (userId, view) => void members.set(userId, view),
-    tellOthers(frame, of) {
+    broadcastExcept(frame, of) {
       for (const listener of listeners) if (listener.userId !== of) listener.outlet.write(frame);
     },
     get isSilent() {

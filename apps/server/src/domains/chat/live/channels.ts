@@ -6,7 +6,7 @@ import { type Channel, createChannel, recentMs } from './channel.ts';
 import { type ChannelRow, findChannel } from './channel-store.ts';
 
 /** What the others are told of somebody when a conversation falls silent, or is so no longer. */
-export interface Farewell {
+export interface LastFrame {
   of: string;
   frame: string;
 }
@@ -16,7 +16,7 @@ export type Envelope =
   | { entry: ChangeEntry }
   /** Changes up to this one are in the store, and perhaps were not announced. */
   | { upTo: number }
-  | { isRecount: true; isSilent?: boolean; farewells?: Farewell[] }
+  | { isRecount: true; isSilent?: boolean; lastFrames?: LastFrame[] }
   | { read: { userId: string; seq: number }; frame: string }
   /** `by` is whose doing it is. */
   | { frame: string; except?: string; by?: string };

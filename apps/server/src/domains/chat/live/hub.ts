@@ -95,7 +95,7 @@ export function createHub({ db, bus, clock, log, noteInbox }: HubDeps): Hub {
       channel.forgetMembers();
       if (message.isSilent === undefined) return;
       channel.setSilent(message.isSilent);
-      for (const { of, frame } of message.farewells ?? []) channel.tellOthers(frameText(frame), of);
+      for (const { of, frame } of message.lastFrames ?? []) channel.broadcastExcept(frameText(frame), of);
     } else if ('read' in message) {
       channel.noteRead(message.read.userId, message.read.seq);
       channel.broadcast(frameText(message.frame), undefined, message.read.userId);
@@ -156,11 +156,11 @@ export function createHub({ db, bus, clock, log, noteInbox }: HubDeps): Hub {
     },
     // Processes of the version before take it for a recount.
     silence(conversationId, isSilent, seen) {
-      const farewells = seen.map((fields) => ({
+      const lastFrames = seen.map((fields) => ({
         of: fields.userId,
         frame: JSON.stringify({ type: 'presence', ...fields, ts: clock.now() }),
       }));
-      publish(conversationId, { isRecount: true, isSilent, farewells });
+      publish(conversationId, { isRecount: true, isSilent, lastFrames });
     },
     recover(events) {
       const upTo = new Map<string, number>();

@@ -107,7 +107,7 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
   async function prepare({ caller }: ChatSession, wanted: Wanted): Promise<Ready> {
     const channel = await openChannel(caller, wanted.ref);
     const view = await hub.memberOf(channel, caller.userId);
-    if (view.role === null) await admission.failAsStranger(db, caller, channel.conversationId, caller.userId);
+    if (view.role === null) await admission.failAsNonMember(db, caller, channel.conversationId, caller.userId);
     const { since, epoch = channel.epoch } = wanted;
     const isRecovered = since !== undefined && epoch === channel.epoch && (await hub.reach(channel, since));
     return { wanted, channel, view, isRecovered };

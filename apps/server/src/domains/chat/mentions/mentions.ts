@@ -37,7 +37,7 @@ export function createMentions({ presence }: { presence: Pick<PresenceOf, 'users
     if (isForMore && type !== 'DIRECT' && entry.role && !roleCan(entry.role, 'mentionAll')) failForMany();
     const known = new Map(members.map(({ userId, active }) => [userId, active]));
     const strangers = wanted.users.filter((userId) => !known.has(userId));
-    if (strangers.length > 0) failForStrangers(strangers);
+    if (strangers.length > 0) failForNonMembers(strangers);
     const users = wanted.users.filter((userId) => known.get(userId));
     const mentions = isEmpty({ ...wanted, users }) ? null : { ...wanted, users };
     return { mentions, added: mentions && addedTo(before, mentions) };
@@ -50,7 +50,7 @@ export function createMentions({ presence }: { presence: Pick<PresenceOf, 'users
 export const failForMany = (): never =>
   fail('SVC_FORBIDDEN', { message: 'Your role in this conversation does not allow to mention here or all.' });
 
-export function failForStrangers(strangers: readonly string[]): never {
+export function failForNonMembers(strangers: readonly string[]): never {
   const message = (userId: string): string => `mentions.users: ${userId} was never a member of this conversation.`;
   return refuse(strangers.map((userId) => ({ field: 'mentions.users', rule: 'member', message: message(userId) })));
 }

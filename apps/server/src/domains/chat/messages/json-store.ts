@@ -88,7 +88,7 @@ const pollIfAny = (viewer: unknown): Sql =>
 const forwardedIfAny = raw(`case when m.deleted_at is null then ',"forwardedFrom":' || m.forwarded::text end`);
 
 /** What is known of a message before its row is there; the time it was made comes as text. */
-const atBirth = {
+const newMessageFields = {
   replyCount: '0',
   lastReplyAt: 'null',
   reactions: '[]',
@@ -130,7 +130,7 @@ export const newMessageText = (refersTo: {
   objectText(
     {
       ...fieldsOf(null),
-      ...atBirth,
+      ...newMessageFields,
       ...(refersTo.messages ? {} : withoutAnswers),
       ...(refersTo.files ? {} : withoutFiles),
       ...(refersTo.mentions ? {} : withoutMentions),

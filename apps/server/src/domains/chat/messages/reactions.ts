@@ -100,7 +100,7 @@ export function createReactions(deps: ReactionDeps) {
     if (outcome.problem === 'REPEATED') return { reactions: await found(), isNew: false };
     if (outcome.problem === 'SHADOWED')
       return { reactions: pretended(await found(), { emoji, userId, isAdd }), isNew: true };
-    if (outcome.problem === 'NOT_A_MEMBER') return admission.failAsStranger(db, caller, conversationId, userId);
+    if (outcome.problem === 'NOT_A_MEMBER') return admission.failAsNonMember(db, caller, conversationId, userId);
     if (outcome.problem === 'MUTED') return admission.failAsMuted(db, caller, conversationId, userId);
     throw new ServiceError(problems[outcome.problem]);
   }

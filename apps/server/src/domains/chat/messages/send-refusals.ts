@@ -3,7 +3,7 @@ import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
 import { refuse } from '../../../core/validation.ts';
 import { type ChatCaller, userOf } from '../callers.ts';
-import { failForMany, failForStrangers } from '../mentions/mentions.ts';
+import { failForMany, failForNonMembers } from '../mentions/mentions.ts';
 import type { Admission } from '../moderation/admission.ts';
 import { findSlowMode } from '../moderation/slow-mode-store.ts';
 import type { Target } from '../targets.ts';
@@ -53,7 +53,7 @@ export function createSendRefusals({ db, clock, admission }: RefusalDeps) {
     const userId = userOf(caller) ?? '';
     switch (problem) {
       case 'NOT_A_MEMBER':
-        return admission.failAsStranger(db, caller, publicId, userId);
+        return admission.failAsNonMember(db, caller, publicId, userId);
       case 'MUTED':
         return admission.failAsMuted(db, caller, publicId, userId);
       case 'SLOW':
@@ -67,7 +67,7 @@ export function createSendRefusals({ db, clock, admission }: RefusalDeps) {
       case 'ONCE_SHADOWED':
         throw new Error('a message of the shadow was not stored there');
       case 'UNKNOWN_MENTIONS':
-        return failForStrangers(strangers ?? []);
+        return failForNonMembers(strangers ?? []);
       case 'MENTION_FORBIDDEN':
         return failForMany();
       case 'POLL_OVER':

@@ -155,7 +155,7 @@ export function createSends(deps: SendDeps): Sends {
     const { publicId: conversationId } = await targets.find(caller, reference);
     const userId = userOf(caller) ?? '';
     // The hook is not for strangers to call.
-    if ((await roleIn(caller, reference)) === null) await admission.failAsStranger(db, caller, conversationId, userId);
+    if ((await roleIn(caller, reference)) === null) await admission.failAsNonMember(db, caller, conversationId, userId);
     const files = { attachmentId: attachmentIds?.[0] ?? attachmentId, attachmentIds };
     const message = { type, text: text ?? null, metadata, replyTo, ...files, poll, forward };
     return { action: 'send', conversationId, senderId: userId, messageId: null, message };

@@ -16,7 +16,7 @@ export interface Admission {
     action: ChatAction,
   ): Promise<void>;
   /** Fails for a user who is no member. */
-  failAsStranger(from: Queryable, scope: ProjectScope, conversationId: string, userId: string): Promise<never>;
+  failAsNonMember(from: Queryable, scope: ProjectScope, conversationId: string, userId: string): Promise<never>;
   /** Fails for one whom the store knows to be muted there. */
   failAsMuted(from: Queryable, scope: ProjectScope, conversationId: string, userId: string): Promise<never>;
   /** Fails for a user who is muted there. */
@@ -45,7 +45,7 @@ export function createAdmission({ clock, chatStanding }: AdmissionDeps): Admissi
     return sanctions.find((sanction) => sanction.kind === kind);
   };
 
-  async function failAsStranger(
+  async function failAsNonMember(
     from: Queryable,
     scope: ProjectScope,
     conversationId: string,
@@ -67,10 +67,10 @@ export function createAdmission({ clock, chatStanding }: AdmissionDeps): Admissi
   }
 
   return {
-    failAsStranger,
+    failAsNonMember,
     failAsMuted,
     async assertMember(from, caller, { publicId, role }, action) {
-      if (caller.kind === 'chatToken' && role === null) await failAsStranger(from, caller, publicId, caller.userId);
+      if (caller.kind === 'chatToken' && role === null) await failAsNonMember(from, caller, publicId, caller.userId);
       assertMember(caller, role, action);
     },
     async assertNotMuted(from, caller, { publicId, silencedUntil }) {

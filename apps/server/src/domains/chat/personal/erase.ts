@@ -168,7 +168,7 @@ export function createErasures(deps: EraseDeps): readonly EraseStep[] {
     return found.length;
   }
 
-  /** The bytes too: only what the store has let go of is gone. */
+  /** The bytes too: only what the store has released is gone. */
   async function eraseFiles(erasure: Erasure): Promise<number> {
     const expired = await expireFiles(db, erasure, iso(clock.now() - 1_000), filesMax);
     await attachments.sweep();

@@ -137,7 +137,7 @@ export function createPolls(deps: PollDeps) {
       return isOwn ? { ...outcome.poll, ownVotes: chosen } : outcome.poll;
     }
     const { problem } = outcome;
-    if (problem === 'NOT_A_MEMBER') return admission.failAsStranger(db, caller, conversationId, userId);
+    if (problem === 'NOT_A_MEMBER') return admission.failAsNonMember(db, caller, conversationId, userId);
     if (problem === 'MUTED') return admission.failAsMuted(db, caller, conversationId, userId);
     return failFor(problem);
   }

@@ -130,7 +130,7 @@ test('[SCAN-3] a process that does not know of the hook yet lets no file go', as
     environments: { get: async () => ({ scan: null }) },
     callouts: { ask: async ({ url }: { url: string }) => asked.push(url) && null },
     attachments: { linkTo: async () => 'https://example.com/' },
-    unitOfWork: () => assert.fail('it was let go'),
+    unitOfWork: () => assert.fail('it was released'),
   } as unknown as Parameters<typeof createScans>[0]);
   await late.run();
   assert.deepEqual(asked, [hook.url]);

@@ -40,7 +40,7 @@ const waitingMax = 2_000;
 const gatherMs = 500;
 const pageSize = 50;
 const keptMs = 7 * 24 * 60 * 60 * 1000;
-/** To see which logs are overfull is dear, and the rate bounds what is too many meanwhile. */
+/** To see which logs are overfull is expensive, and the rate bounds what is too many meanwhile. */
 const overfullEveryMs = 60 * 60 * 1000;
 
 /** The log of API requests: best effort, at a bounded rate, and never waited for. */
