@@ -118,10 +118,20 @@ await kit.stop();
 const third = Math.floor(samples.length / 3);
 const [middle, last] = [mean(samples.slice(third, 2 * third)), mean(samples.slice(2 * third))];
 const growth = (last / middle - 1) * 100;
+const slope = perMinute(samples.slice(samples.length >> 1)) / 2 ** 20;
 console.log(
-  `middle third ${(middle / 2 ** 20).toFixed(1)} MiB, last third ${(last / 2 ** 20).toFixed(1)} MiB: ${growth.toFixed(1)} %; ${crashes} crashes`,
+  `middle third ${(middle / 2 ** 20).toFixed(1)} MiB, last third ${(last / 2 ** 20).toFixed(1)} MiB: ${growth.toFixed(1)} %; ` +
+    `second half ${slope.toFixed(2)} MiB a minute; ${crashes} crashes`,
 );
 process.exitCode = crashes > 0 || growth > 5 ? 1 : 0;
+
+/** How much a value of each second grows in a minute: the line that fits them best. */
+function perMinute(values: readonly number[]): number {
+  const [middleAt, middleValue] = [(values.length - 1) / 2, mean(values)];
+  const covariance = values.reduce((sum, value, at) => sum + (at - middleAt) * (value - middleValue), 0);
+  const variance = values.reduce((sum, _, at) => sum + (at - middleAt) ** 2, 0);
+  return (covariance / variance) * 60;
+}
 
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
