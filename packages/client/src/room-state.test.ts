@@ -301,6 +301,15 @@ test('[RTC-107] the region that the application asks for is said with each join'
   await room.leave();
 });
 
+test('[MED-99] the join says how many videos the page takes at once, if it said so', async () => {
+  for (const maxVisible of [9, undefined]) {
+    const world = createFakeWorld();
+    const room = await joined(world, maxVisible === undefined ? {} : { maxVisible });
+    assert.equal(joinOf(world.sockets.at(-1) ?? assert.fail('no socket'))['maxVisible'], maxVisible);
+    await room.leave();
+  }
+});
+
 test('[SDK-120] a large room comes in pages and changes: what is left out is as before, what came already is skipped', async () => {
   const world = createFakeWorld();
   const room = new Room({ url: 'http://parley.test', token: 't' }, world);

@@ -314,6 +314,17 @@ test('[SIG-8] an event of the node reaches the participant it is about, or all p
   await bob.close();
 });
 
+test('[MED-99] the node is told how many videos a client takes at once, if it said so', async () => {
+  const { api } = await service.newProject();
+  const room = await newRoom(api);
+  for (const maxVisible of [9, undefined]) {
+    const client = await joinAs(service, api, room, `sees-${maxVisible}`, { join: { maxVisible } });
+    const added = service.node.heard.get('participant.add') as { identity?: string; maxVisible?: number };
+    assert.deepEqual([added.identity, added.maxVisible], [`sees-${maxVisible}`, maxVisible]);
+    await client.close();
+  }
+});
+
 test('[SIG-9] the same identity again takes over, unless the room keeps whom it has', async () => {
   const { api } = await service.newProject();
   const kicking = await newRoom(api);
