@@ -24,8 +24,8 @@ interface Sent {
 function sendAll(times: readonly number[]): Sent[] {
   const out: Sent[] = [];
   let now = 0;
-  const events = { streamState() {}, demandChanged() {} };
-  const downlink = new Downlink({ slots: () => [], isAdaptive: false, spokeAt: () => 0, events });
+  const events = { streamState() {}, streamStates() {}, demandChanged() {} };
+  const downlink = new Downlink({ slots: () => [], isAdaptive: false, isLarge: () => false, spokeAt: () => 0, events });
   const send = (packet: Buffer): boolean => out.push({ at: now, bytes: packet.length }) > 0;
   // What an outlet uses of a transport.
   const transport: Pick<PeerTransport, 'send' | 'isOpen' | 'sentBytes'> = { send, isOpen: true, sentBytes: 0 };

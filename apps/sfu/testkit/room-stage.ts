@@ -59,7 +59,7 @@ export function stageRoom(newLegs: (room: Room) => OtherLegs = () => alone) {
       onDataDropped() {},
     },
   );
-  const join = (id: string) =>
+  const join = (id: string, maxVisible?: number) =>
     room.add({
       id,
       identity: id,
@@ -67,6 +67,7 @@ export function stageRoom(newLegs: (room: Room) => OtherLegs = () => alone) {
       permissions: everything,
       isAutoSubscribed: true,
       isAdaptive: false,
+      maxVisible,
       isPlain: false,
     });
   const of = <Name extends MediaEventName>(type: Name) =>
@@ -77,7 +78,7 @@ export function stageRoom(newLegs: (room: Room) => OtherLegs = () => alone) {
     room.tick(now);
     room.allocate(now);
   };
-  const give = (packet: Buffer) => listeners.get('r/p/pub')?.packet(packet);
+  const give = (packet: Buffer, from = 'p') => listeners.get(`r/${from}/pub`)?.packet(packet);
   return { room, join, of, pass, give, heard: (id: string) => heard.get(`r/${id}/sub`) ?? [] };
 }
 

@@ -1,8 +1,10 @@
-import type { MediaEventFrame } from '@parley/contract/media-control';
+import type { MediaEventFrame, MediaRequests } from '@parley/contract/media-control';
 import type { Description } from '@parley/media-description';
 import { everything } from './call.ts';
 import type { ControlClient } from './control-client.ts';
 import { RtpPeer } from './rtp-peer.ts';
+
+type AddExtra = Partial<Pick<MediaRequests['participant.add'], 'permissions' | 'streamStates'>>;
 
 /** Participants that are RTP peers: a call without browsers. */
 export class RtpCall {
@@ -15,21 +17,22 @@ export class RtpCall {
     this.#room = room;
   }
 
-  add(identity: string, autoSubscribe = true) {
+  add(identity: string, autoSubscribe = true, extra: AddExtra = {}) {
     return this.#control.command('participant.add', {
       room: this.#room,
       participant: `ps_${identity}`,
       identity,
       permissions: everything,
       autoSubscribe,
+      ...extra,
     });
   }
 
   /** Joins, and answers the node's offers from now on. */
-  async subscribe(identity: string): Promise<RtpPeer> {
+  async subscribe(identity: string, extra: AddExtra = {}): Promise<RtpPeer> {
     const peer = new RtpPeer(identity);
     this.#subscribers.set(`ps_${identity}`, peer);
-    await this.add(identity);
+    await this.add(identity, true, extra);
     return peer;
   }
 

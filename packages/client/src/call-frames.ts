@@ -59,6 +59,7 @@ export function createCallFrameHandlers(deps: CallFrameDeps): CallFrameHandlers 
       subscriber.offer(offer).catch((error) => error instanceof ConnectionError || fail(error));
     },
     'stream.state': others.streamChanged,
+    'stream.states': ({ states }) => states.forEach(others.streamChanged),
     'publish.quality': ({ trackId, layers, backup }) => void publisher.setLayers(trackId, layers, backup).catch(fail),
     speakers: ({ speakers }) => vitals.updateSpeakers(speakers),
     quality: ({ updates }) => vitals.updateQuality(updates),

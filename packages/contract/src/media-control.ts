@@ -82,7 +82,7 @@ export type MediaTransport = 'pub' | 'sub';
 export type MediaQuality = ConnectionQuality;
 
 /** Addresses a participant: a room id and a session id (`ps_…`), both made by the control plane. */
-export type MediaAddress = MediaRequests['participant.attach'];
+export type MediaAddress = Pick<MediaRequests['participant.attach'], 'room' | 'participant'>;
 
 /** Name → what goes and what comes back: a request without a response does not compile. */
 export type MediaCommands = {
@@ -97,6 +97,7 @@ export const mediaEventAudience: Record<MediaEventName, 'owner' | 'room'> = {
   'sub.offer': 'owner',
   'transport.state': 'owner',
   'stream.state': 'owner',
+  'stream.states': 'owner',
   'publish.quality': 'owner',
   'track.samples': 'owner',
   data: 'owner',

@@ -146,6 +146,14 @@ export type MediaResponses = { [Name in MediaCommandName]: Static<(typeof mediaR
 
 const participant = { ...mediaAddress, identity: Text };
 
+const streamState = {
+  trackId: Text,
+  state: Type.Enum(['ACTIVE', 'PAUSED']),
+  reason: Nullable(Type.Enum(['BANDWIDTH', 'SETTINGS', 'MUTED'])),
+  /** Layer being sent, 0 the lowest; null while paused. */
+  layer: Nullable(Type.Integer()),
+};
+
 /** Name → data. `mediaEventAudience` says who hears which. */
 export const mediaEvents = {
   /** The node's offer: the first is whole, later ones carry changed entries only. Answer with `sub.answer`. */
@@ -157,14 +165,12 @@ export const mediaEvents = {
   }),
   'transport.state': Type.Object({ ...mediaAddress, pc: Transport, state: TransportState }),
   /** What arrives of a track: PAUSED by bandwidth, by the subscriber's settings or because it is muted. */
-  'stream.state': Type.Object({
-    ...mediaAddress,
-    trackId: Text,
-    state: Type.Enum(['ACTIVE', 'PAUSED']),
-    reason: Nullable(Type.Enum(['BANDWIDTH', 'SETTINGS', 'MUTED'])),
-    /** Layer being sent, 0 the lowest; null while paused. */
-    layer: Nullable(Type.Integer()),
-  }),
+  'stream.state': Type.Object({ ...mediaAddress, ...streamState }),
+  /**
+   * The same of all tracks whose state changed, in a room with more than 50 people, at most twice a second: for a control
+   * plane that said `streamStates`.
+   */
+  'stream.states': Type.Object({ ...mediaAddress, states: Type.Array(Type.Object(streamState)) }),
   /** To the publisher: layers without a subscriber may be turned off. */
   'publish.quality': Type.Object({
     ...mediaAddress,

@@ -92,6 +92,8 @@ export type MediaTrackSettings = Static<typeof TrackSettings>;
 
 /** Addresses a participant: a room id and a session id (`ps_…`), both made by the control plane. */
 export const mediaAddress = { room: Text, participant: Text };
+/** The control plane understands `stream.states`; whoever takes over the participant says it again. */
+const streamStates = Type.Optional(Type.Boolean());
 const choice = {
   trackIds: Type.Optional(Type.Array(Text, { maxItems: 500 })),
   identities: Type.Optional(Type.Array(Text, { maxItems: 500 })),
@@ -162,9 +164,10 @@ export const mediaRequests = {
     viewer: Type.Optional(Type.Boolean()),
     /** The answer leaves out who else is there: in a large room many join, and few ask. */
     brief: Type.Optional(Type.Boolean()),
+    streamStates,
   }),
   /** Takes over a participant after its signaling socket moved to another process; a pending `sub.offer` is repeated. */
-  'participant.attach': Type.Object(mediaAddress),
+  'participant.attach': Type.Object({ ...mediaAddress, streamStates }),
   /** Idempotent. */
   'participant.remove': Type.Object({ ...mediaAddress, reason: CloseReason }),
   /** Tracks, subscriptions and data that the new permissions forbid end at once. */

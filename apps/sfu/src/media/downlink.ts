@@ -4,6 +4,7 @@ import { counters } from './counters.ts';
 import { Deliveries } from './deliveries.ts';
 import { DownlinkEstimator } from './downlink-estimator.ts';
 import type { PathLoss } from './loss-window.ts';
+import { GATHER_MS } from './node-offers.ts';
 import { Pacer } from './pacer.ts';
 import { PathBudget } from './path-budget.ts';
 import type { PeerTransport } from './peer-transport.ts';
@@ -30,12 +31,15 @@ const SAMPLE_MS = 180;
 interface DownlinkDeps {
   slots(): readonly Slot[];
   isAdaptive: boolean;
+  /** Of the room: states of many tracks change. */
+  isLarge(): boolean;
   /** Videos at once; as many as there are, unless it is said. */
   maxVisible?: number | undefined;
   /** When a participant was last heard to speak. */
   spokeAt(participant: string): number;
   events: {
     streamState(state: StreamState): void;
+    streamStates(states: StreamState[]): void;
     /** Which layers of a track are subscribed to may have changed. */
     demandChanged(publication: Publication): void;
   };
@@ -45,6 +49,9 @@ interface DownlinkDeps {
 export class Downlink {
   readonly #deps: DownlinkDeps;
   readonly estimator = new DownlinkEstimator();
+  /** The control plane of the subscriber understands states that come together. */
+  takesStates = false;
+  #announcedAt = Number.NEGATIVE_INFINITY;
   readonly #uses = new Map<number, SlotUse>();
   readonly #settings = new Map<string, MediaTrackSettings>();
   /** Videos beyond `maxVisible`. */
@@ -65,6 +72,7 @@ export class Downlink {
     this.#transport = transport;
     this.#uses.clear();
     this.#sentSamples = [];
+    this.#announcedAt = Number.NEGATIVE_INFINITY;
     this.#deliveries = new Deliveries();
     this.#pacer.reset();
   }
@@ -165,7 +173,7 @@ export class Downlink {
     });
     this.#probeBps = this.estimator.probe((wantedBps / VIDEO_SHARE) * PROBE_MARGIN, now);
     this.#pacer.estimate(Math.max(this.estimator.burstBps(this.sentBps(now)), this.#probeBps));
-    for (const slot of this.#deps.slots()) this.#announceState(slot);
+    this.#announceStates(now);
     if (now - (this.#sentSamples.at(-1)?.at ?? 0) < SAMPLE_MS) return;
     this.#sentSamples.push({ bytes: transport.sentBytes, at: now });
     if (this.#sentSamples.length > SAMPLES) this.#sentSamples.shift();
@@ -225,12 +233,29 @@ export class Downlink {
     };
   }
 
-  #announceState(slot: Slot): void {
-    if (!slot.use || !slot.isActive) return;
+  /** What is held back is read again when it is due: the last state of each track, and none of one that is gone. */
+  #announceStates(now: number): void {
+    const { slots, isLarge, events } = this.#deps;
+    const isTogether = this.takesStates && isLarge();
+    if (isTogether && now - this.#announcedAt < GATHER_MS) return;
+    const states: StreamState[] = [];
+    for (const slot of slots()) {
+      const state = this.#takeChange(slot);
+      if (state) states.push(state);
+    }
+    if (states.length === 0) return;
+    this.#announcedAt = now;
+    if (isTogether) events.streamStates(states);
+    else for (const state of states) events.streamState(state);
+  }
+
+  /** The state of the track, if it is another than was announced. */
+  #takeChange(slot: Slot): StreamState | undefined {
+    if (!slot.use || !slot.isActive) return undefined;
     const { publication, subscription } = slot.use;
-    if (subscription.isUndecodable) return;
+    if (subscription.isUndecodable) return undefined;
     const isOff = this.#settings.get(publication.id)?.enabled === false || this.#unseen.has(publication);
-    if (subscription.isSwitching && subscription.current < 0) return;
+    if (subscription.isSwitching && subscription.current < 0) return undefined;
     const isMuted = publication.isMuted || publication.isMutedByServer;
     const reason = isMuted ? 'MUTED' : isOff ? 'SETTINGS' : subscription.target < 0 ? 'BANDWIDTH' : null;
     const state: StreamState = {
@@ -240,9 +265,10 @@ export class Downlink {
       layer: reason ? null : subscription.current,
     };
     const { announced: last } = slot;
-    if (last && last.state === state.state && last.reason === state.reason && last.layer === state.layer) return;
+    if (last && last.state === state.state && last.reason === state.reason && last.layer === state.layer)
+      return undefined;
     slot.announced = state;
-    this.#deps.events.streamState(state);
+    return state;
   }
 
   /** Every 20 ms: what waits, and padding while the path is probed. */

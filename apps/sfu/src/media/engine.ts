@@ -186,11 +186,13 @@ export class Engine {
         isPlain: data.plain ?? false,
         isViewer: data.viewer ?? false,
       });
+      participant.subscriber.downlink.takesStates = data.streamStates ?? false;
       const participants = data.brief ? [] : room.snapshot({ withoutViewers: true }).participants;
       return { participant: participant.snapshot(this.#deps.clock.now()), participants };
     },
     'participant.attach': (data) => {
       const participant = this.#room(data.room).get(data.participant);
+      participant.subscriber.downlink.takesStates = data.streamStates ?? false;
       participant.subscriber.repeatOffer();
       return { participant: participant.snapshot(this.#deps.clock.now()) };
     },

@@ -19,7 +19,7 @@ const HEAD_BYTES = 1000;
 /** An offer without an answer for this long is made anew; the SDK itself gives up its answer after 10 s. */
 const ANSWER_MS_MAX = 15_000;
 /** In a large room, from one offer to the next: as often as its members are told of its events. */
-const GATHER_MS = 500;
+export const GATHER_MS = 500;
 
 interface NodeOffersDeps extends NegotiationHost {
   now(): number;

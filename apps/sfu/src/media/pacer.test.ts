@@ -151,8 +151,14 @@ function newDownlink({ isSilent = false, slots = [] as Slot[] } = {}) {
     transport.sentBytes += packet.length;
     return true;
   };
-  const events = { streamState() {}, demandChanged() {} };
-  const downlink = new Downlink({ slots: () => slots, isAdaptive: false, spokeAt: () => 0, events });
+  const events = { streamState() {}, streamStates() {}, demandChanged() {} };
+  const downlink = new Downlink({
+    slots: () => slots,
+    isAdaptive: false,
+    isLarge: () => false,
+    spokeAt: () => 0,
+    events,
+  });
   // What an outlet and the allocation use of a transport.
   const transport = { send, isOpen: true, sentBytes: 0 };
   downlink.reset(transport as unknown as PeerTransport);

@@ -145,6 +145,7 @@ export class Room {
           emit({ type: 'sub.offer', data: { ...address, revision, restart, description } }),
         data: (channel, message) => this.data.onMessage(self, channel, message),
         streamState: (state) => emit({ type: 'stream.state', data: { ...address, ...state } }),
+        streamStates: (states) => emit({ type: 'stream.states', data: { ...address, states } }),
         demandChanged: (publication) => this.#announceDemand(publication),
       },
     });
@@ -384,11 +385,8 @@ export class Room {
   }
 
   snapshot(options: SnapshotOptions = {}): MediaRoomSnapshot {
-    return {
-      room: this.id,
-      openedAt: new Date(this.openedAt).toISOString(),
-      participants: this.#participants.snapshots(this.#deps.clock.now(), options),
-    };
+    const participants = this.#participants.snapshots(this.#deps.clock.now(), options);
+    return { room: this.id, openedAt: new Date(this.openedAt).toISOString(), participants };
   }
 }
 

@@ -30,6 +30,7 @@ export interface SubscriberDeps {
     state(state: MediaTransportState): void;
     data(channel: DataChannelName, message: Uint8Array): void;
     streamState(state: StreamState): void;
+    streamStates(states: StreamState[]): void;
     /** Which layers of a track are subscribed to may have changed. */
     demandChanged(publication: Publication): void;
   };

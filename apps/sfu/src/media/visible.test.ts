@@ -67,9 +67,10 @@ test('[MED-99] a subscriber gets `maxVisible` videos; the others are paused by i
   const downlink = new Downlink({
     slots: () => slots,
     isAdaptive: false,
+    isLarge: () => false,
     maxVisible: 2,
     spokeAt: (id) => spoke.get(id) ?? Number.NEGATIVE_INFINITY,
-    events: { streamState: (state) => states.push(state), demandChanged() {} },
+    events: { streamState: (state) => states.push(state), streamStates() {}, demandChanged() {} },
   });
   // What the allocation reads of a transport.
   downlink.reset({ isOpen: true, sentBytes: 0, send() {} } as unknown as PeerTransport);

@@ -97,7 +97,7 @@ export const signalingClientFrames = clientFrames({
       adaptiveStream: Type.Optional(Type.Boolean()),
       /** Videos at once; filled by what is pinned (`priority`), then shown, then by who spoke last. */
       maxVisible: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-      /** The client understands `roster` and `changes`, which large rooms send instead of whole records. */
+      /** The client understands `roster`, `changes` and `stream.states`, which large rooms send instead of one frame each. */
       roster: Type.Optional(Type.Boolean()),
       /** Media from a node there, if there is one with time; the room may be on another. */
       region: Type.Optional(Type.String({ maxLength: 64 })),
@@ -229,6 +229,13 @@ export const Joined = Type.Object({
 });
 export type Joined = Static<typeof Joined>;
 
+const StreamState = Type.Object({
+  trackId: Type.String(),
+  state: Type.Enum(['ACTIVE', 'PAUSED']),
+  reason: Nullable(Type.Enum(['BANDWIDTH', 'SETTINGS', 'MUTED'])),
+  layer: Nullable(Type.Integer()),
+});
+
 export const signalingServerFrames = serverFrames({
   hello: {
     data: Type.Object({
@@ -301,14 +308,10 @@ export const signalingServerFrames = serverFrames({
     }),
     when: 'Room events of a large room together, at most twice a second, for clients that said `roster`: numbered on from `from`, in order, participants as in `roster`. What a client has had already is skipped by its number.',
   },
-  'stream.state': {
-    data: Type.Object({
-      trackId: Type.String(),
-      state: Type.Enum(['ACTIVE', 'PAUSED']),
-      reason: Nullable(Type.Enum(['BANDWIDTH', 'SETTINGS', 'MUTED'])),
-      layer: Nullable(Type.Integer()),
-    }),
-    when: 'What arrives of a subscribed track changed.',
+  'stream.state': { data: StreamState, when: 'What arrives of a subscribed track changed.' },
+  'stream.states': {
+    data: Type.Object({ states: Type.Array(StreamState) }),
+    when: 'The same of several tracks of a large room together, at most twice a second and the last of each, for clients that said `roster`.',
   },
   'publish.quality': {
     data: Type.Object({

@@ -20,7 +20,8 @@ export function createAttach({ clock, nodes, rooms, hub }: AttachDeps) {
     try {
       if (isAllowedOther)
         await nodes.command(member.serverName, 'participant.update', { ...member.address, permissions });
-      const { participant } = await nodes.command(member.serverName, 'participant.attach', member.address);
+      const taken = { ...member.address, streamStates: true };
+      const { participant } = await nodes.command(member.serverName, 'participant.attach', taken);
       for (const track of participant.tracks) member.tracks.set(track.id, track);
       return participant;
     } catch (error) {

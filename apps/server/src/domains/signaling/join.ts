@@ -130,6 +130,7 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
         ...(plain && { plain }),
         ...(session.kind === 'VIEWER' && { viewer: true }),
         ...(brief && { brief }),
+        streamStates: true,
       });
       const accepted = await rooms.sessions.accept(session, placement);
       if (accepted) {

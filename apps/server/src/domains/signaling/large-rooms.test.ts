@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Room } from '@parley/contract';
+import type { MediaEvents } from '@parley/contract/media-control';
 import type { Api } from '@parley/server';
 import { joinAs, newRoom, type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
-import type { SignalClient } from '../../../testkit/clients/signal-client.ts';
+import { joinRoom, type SignalClient } from '../../../testkit/clients/signal-client.ts';
 import type { ServerFrame } from '../../../testkit/clients/socket-client.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { createFakeClock, type FakeClock } from '../../../testkit/kit/fake-clock.ts';
@@ -146,4 +147,55 @@ test('[SIG-24] the pages of a room over two nodes have the tracks of both, once 
   assert.deepEqual(await tracksSeen('far'), both);
   const asked = [service.node, far].map(({ heard }) => heard.get('snapshot'));
   assert.deepEqual(asked, [undefined, undefined], 'who joins at the other node gets what was read for the first');
+});
+
+type States = MediaEvents['stream.states']['states'];
+
+const statesTo = (one: SignalClient): States[] =>
+  one.frames.flatMap(({ type, states }) => (type === 'stream.states' ? [states as States] : []));
+const singlesTo = (one: SignalClient): States =>
+  one.frames.flatMap(({ type, ts: _, ...state }) => (type === 'stream.state' ? [state as unknown as States[0]] : []));
+
+test('[SIG-31] states that the node tells together come in pieces to who said `roster`, and one by one to others', async () => {
+  const room = await newRoom(api, { maxParticipants: 9 });
+  const older = await join(room, 'older');
+  const newer = await join(room, 'newer', paged);
+  const added = service.node.heard.get('participant.add') as { streamStates?: boolean };
+  assert.equal(added.streamStates, true);
+  // Ids are as long as a client may say them.
+  const states: States = Array.from({ length: 250 }, (_, n) =>
+    n % 2 === 0
+      ? { trackId: String(n).padStart(64, 't'), state: 'PAUSED', reason: 'BANDWIDTH', layer: null }
+      : { trackId: String(n).padStart(64, 't'), state: 'ACTIVE', reason: null, layer: 2 },
+  );
+  const tell = ({ joined }: SignalClient, some: States) =>
+    service.node.emit('stream.states', { room: room.id, participant: joined.sessionId, states: some });
+  for (const one of [older, newer]) {
+    tell(one, []);
+    tell(one, states);
+  }
+  await eventually(() => assert.equal(statesTo(newer).flat().length, 250));
+  await eventually(() => assert.equal(singlesTo(older).length, 250));
+  assert.deepEqual(
+    statesTo(newer).map(({ length }) => length),
+    [100, 100, 50],
+  );
+  assert.deepEqual([statesTo(newer).flat(), singlesTo(older)], [states, states]);
+  assert.deepEqual([singlesTo(newer), statesTo(older)], [[], []]);
+  for (const one of [older, newer]) assert.ok(one.largest() <= 16_384, `${one.largest()} bytes`);
+});
+
+test('[SIG-31] the node is told again by whoever takes a participant up', async () => {
+  const room = await newRoom(api, { maxParticipants: 9 });
+  const ada = await joinAs(service, api, room, 'ada', paged);
+  const { sessionId, resumeToken } = ada.joined;
+  const resume = { sessionId, resumeToken, lastSeq: ada.highestSeq() };
+  ada.ws.terminate();
+  const back = await joinRoom(service.url, ada.token, { resume, ...paged });
+  assert.equal(back.joined.resumed, true);
+  const address = { room: room.id, participant: sessionId };
+  assert.deepEqual(service.node.heard.get('participant.attach'), { ...address, streamStates: true });
+  const state = { trackId: 't', state: 'PAUSED' as const, reason: 'MUTED' as const, layer: null };
+  service.node.emit('stream.states', { ...address, states: [state] });
+  assert.deepEqual((await back.take('stream.states'))['states'], [state]);
 });

@@ -33,6 +33,8 @@ type Handlers = { [N in MediaEventName]: (data: MediaEvents[N], server: string) 
 
 /** Entries of one `speakers` frame: more would not fit. */
 const entriesMax = 60;
+/** Entries of one `stream.states` frame, which are shorter. */
+const statesMax = 100;
 /** A node that says much about what is not on it fills a counter, not the log. */
 const foreignLogEveryMs = 60_000;
 /** One batch of samples may come early: what was held up comes together. */
@@ -80,6 +82,13 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe, ta
   ): void {
     const member = own(server, address);
     if (member) sendTo(member, type, fields);
+  }
+
+  function tellStates(member: Member, states: MediaEvents['stream.states']['states']): void {
+    if (!member.takesChanges) for (const state of states) sendTo(member, 'stream.state', state);
+    else
+      for (let at = 0; at < states.length; at += statesMax)
+        sendTo(member, 'stream.states', { states: states.slice(at, at + statesMax) });
   }
 
   function handOver(member: Member): void {
@@ -147,6 +156,10 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe, ta
     'sub.offer': ({ room, participant, ...offer }, server) => pass(server, { room, participant }, 'sub.offer', offer),
     'stream.state': ({ room, participant, ...state }, server) =>
       pass(server, { room, participant }, 'stream.state', state),
+    'stream.states': ({ room, participant, states }, server) => {
+      const member = own(server, { room, participant });
+      if (member) tellStates(member, states);
+    },
     'publish.quality': ({ room, participant, ...quality }, server) =>
       pass(server, { room, participant }, 'publish.quality', quality),
     data: ({ room, participant, ...data }, server) => {
