@@ -4,9 +4,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, test } from 'node:test';
+import type { Source } from '@parley/contract/settings';
 import { ConfigError, readConfig, type Variables } from './config.ts';
 import { listenAddress } from './core/addresses.ts';
-import type { Source } from './setting-kinds.ts';
 import { settingRows, settings } from './settings.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'parley-config-'));

@@ -1,8 +1,8 @@
 import { type Limits, limitRows, readLimits } from '@parley/contract/limits';
+import type { Source, ValueOf } from '@parley/contract/settings';
 import { type Variables, withoutServiceLinks } from '@parley/contract/variables';
 import { isLoopbackHost } from './core/hosts.ts';
 import { foreseenSecrets, keptSecrets, SecretsRefused, secretNames } from './kept-secrets.ts';
-import type { Source, ValueOf } from './setting-kinds.ts';
 import { mode, settingRows, settings } from './settings.ts';
 
 type Given = ValueOf<typeof settings>;

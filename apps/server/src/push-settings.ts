@@ -1,4 +1,5 @@
-import { mapped, record, url } from './setting-kinds.ts';
+import { mapped, record } from '@parley/contract/settings';
+import { url } from './setting-kinds.ts';
 
 const withoutEndSlash = (address: string): string => address.replace(/\/+$/, '');
 

@@ -1,38 +1,25 @@
 import { resolve } from 'node:path';
+import { mapped, record, type SettingRow, text, together } from '@parley/contract/settings';
+import { announcedHostAbout, metricsToken, nodeSettingRows, udpPortAbout } from '@parley/sfu/settings';
 import { listenAddress } from './core/addresses.ts';
+import { loopbackNetworks, privateNetworks } from './core/networks.ts';
 import { push } from './push-settings.ts';
 import {
   flag,
   headers,
   hosts,
   list,
-  mapped,
   oneOf,
   port,
   portOrNone,
   previousSecret,
-  record,
   redisUrl,
-  type SettingRow,
   secrets,
   secureUrl,
   share,
-  text,
-  together,
   url,
 } from './setting-kinds.ts';
 import { isTlsOwn, plainHttpPort, tls, tlsPort } from './tls-settings.ts';
-
-/** The networks that media nodes usually share with us; never a public or link-local address. */
-const privateNetworks = [
-  '127.0.0.0/8',
-  '10.0.0.0/8',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-  '100.64.0.0/10',
-  '::1/128',
-  'fc00::/7',
-];
 
 const withoutEndSlash = (address: string): string => address.replace(/\/+$/, '');
 
@@ -44,10 +31,6 @@ const httpPort = port('PORT', {
   default: (source) => (isTlsOwn(source) ? tlsPort : 4000),
   defaultText: `4000; ${tlsPort} in production when TLS is not off`,
   means: 'Port of HTTP and both sockets; with TLS of our own also of TURN.',
-});
-const announcedHost = text('SFU_ANNOUNCED_HOST', {
-  defaultText: 'found as SFU_PUBLIC_IP says',
-  means: 'All that clients are told of where the media node is: a name or an address, and no other.',
 });
 
 /**
@@ -159,8 +142,8 @@ export const settings = record({
   sfuSecrets: secrets('SFU_REGISTRATION_SECRET', {
     means: 'What media nodes present. "new,old" accepts both while rotating.',
   }),
-  sfuUdpPort: port('SFU_UDP_PORT', { default: 4443, means: 'UDP port of the media node that npm start runs.' }),
-  sfuAnnouncedHost: announcedHost,
+  sfuUdpPort: port('SFU_UDP_PORT', udpPortAbout),
+  sfuAnnouncedHost: text('SFU_ANNOUNCED_HOST', announcedHostAbout),
   runsMediaNode: flag('SFU_EMBEDDED', {
     // Of several servers each would reach only its own node.
     default: ({ isProduction, text }) =>
@@ -174,13 +157,9 @@ export const settings = record({
       defaultText: 'loopback and private networks',
       means: 'Where internalUrl of a media node may be: networks (10.0.0.0/8), addresses, names, *.example.com.',
     }),
-    (given) => (given.length > 0 ? given : privateNetworks),
+    (given) => (given.length > 0 ? given : [...loopbackNetworks, ...privateNetworks]),
   ),
-  metricsToken: text('METRICS_TOKEN', {
-    without: 'anybody who reaches it',
-    isSecret: true,
-    means: 'What a scraper of /metrics presents as Bearer, to media nodes too.',
-  }),
+  metricsToken,
   metricsHost: mapped(
     text('METRICS_HOST', { default: '127.0.0.1', means: 'Address that METRICS_PORT listens on.' }),
     (host) => listenAddress(host),
@@ -324,77 +303,5 @@ export const settings = record({
   }),
 });
 
-/** Read by the media node (apps/sfu/src/config.ts); here so that the reference lists them and no name is a typing error. */
-const mediaNodeRows: readonly SettingRow[] = [
-  ['SFU_NAME', 'text', 'host name', 'its name in the fleet, stable over restarts.'],
-  ['SFU_REGION', 'text', 'default', 'region that rooms may prefer.'],
-  ['SFU_CAPACITY', 'whole number', '1000', 'rooms it may hold.'],
-  ['SFU_PROCESSES', 'whole number', '1; in production one a core', 'processes that carry media.'],
-  [
-    'SFU_ROOM_SPREAD_PERCENT',
-    'off, or 0 to 100',
-    '60',
-    'how busy a media process may be, in percent of a core, before those who join its rooms go to another process of the node, and from there to another node of the region. off: a room stays in one process.',
-  ],
-  [
-    'SFU_PIPE_PORT',
-    'off, port or 0',
-    'off',
-    'UDP port of its first process for pipes to other nodes, for example 4600; each further process has the next one. Set it once the other nodes reach these ports. 0: any that are free. off: rooms of this node stay on it.',
-  ],
-  [
-    'SFU_PIPE_HOST',
-    'host',
-    'host of SFU_INTERNAL_URL, else SFU_INTERNAL_HOST',
-    'host that other nodes send to by pipes. It must be in SFU_ALLOWED_HOSTS.',
-  ],
-  ['SFU_ANNOUNCED_UDP_PORT', 'port', 'SFU_UDP_PORT', 'UDP port as clients see it, behind a NAT.'],
-  [
-    'SFU_PUBLIC_IP',
-    'auto, or IP addresses',
-    'auto in production, none in development',
-    'addresses that clients are told besides those of this machine. auto finds them: what the cluster of SFU_KUBERNETES_NODE says, what SFU_STUN_SERVER or the control plane sees, or the host of PUBLIC_URL where the server is on this machine.',
-  ],
-  [
-    'SFU_KUBERNETES_NODE',
-    'text',
-    'none',
-    'in a pod: name of its machine in the cluster, whose annotation parley/public-ip or external addresses clients are told. Its service account must be allowed to get nodes.',
-  ],
-  ['SFU_STUN_SERVER', 'host or host:port', 'none', 'STUN server that is asked for the public address.'],
-  [
-    'SFU_DRAIN_SECONDS',
-    'whole number',
-    '60; 0 in development and beside a server',
-    'how long it waits after SIGTERM for its calls to end before who is left is moved to other nodes.',
-  ],
-  ['SFU_BIND_ADDRESS', 'address', 'all', 'address that media is received on.'],
-  ['SFU_TURN_PORT', 'port or off', '3478', 'its TURN relay, UDP and TCP.'],
-  ['SFU_TURN_TLS_PORT', 'port', '5349', 'its TURN relay by TLS.'],
-  ['SFU_TURN_TLS_CERT', 'file (PEM)', 'no TLS', 'certificate of SFU_ANNOUNCED_HOST, for TURN by TLS.'],
-  ['SFU_TURN_TLS_KEY', 'file (PEM)', 'no TLS', 'key of SFU_TURN_TLS_CERT.'],
-  [
-    'SFU_INTERNAL_HOST',
-    'address',
-    'host of SFU_INTERNAL_URL, else 127.0.0.1',
-    'address of this machine that its control port listens on.',
-  ],
-  ['SFU_INTERNAL_PORT', 'port', '4480', 'its control port.'],
-  ['SFU_INTERNAL_URL', 'URL (http:// or https://)', 'from host and port', 'where servers reach its control port.'],
-  [
-    'CONTROL_URL',
-    'URL (http:// or https://)',
-    'http://127.0.0.1:4000',
-    'where it finds a server; the node beside a server is told by it.',
-  ],
-  ['SFU_VERSION', 'text', 'unset', 'build identifier shown in the fleet.'],
-].map(([name = '', takes = '', value = '', means = '']) => ({
-  name,
-  takes,
-  default: value,
-  means: `Media node: ${means}`,
-  isSecret: false,
-}));
-
 /** Every variable that has a meaning, but for the limits. */
-export const settingRows: readonly SettingRow[] = [...settings.rows, ...mediaNodeRows];
+export const settingRows: readonly SettingRow[] = [...settings.rows, ...nodeSettingRows];

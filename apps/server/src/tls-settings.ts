@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
+import { mapped, record, type Setting, type Source, text } from '@parley/contract/settings';
 import type { TlsSettings } from './core/front.ts';
-import { flag, mapped, oneOf, record, type Setting, type Source, secureUrl, text } from './setting-kinds.ts';
+import { flag, oneOf, secureUrl } from './setting-kinds.ts';
 
 /** Names that no public authority signs. */
 const privateSuffix = /(^|\.)(localhost|local|internal|lan|test|example|invalid|home\.arpa)$/i;

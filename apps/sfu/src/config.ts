@@ -1,8 +1,10 @@
-import { isIP, isIPv6 } from 'node:net';
+import { isIPv6 } from 'node:net';
+import { type Setting, type Source, secretBytesMin } from '@parley/contract/settings';
 import { type Variables, withoutServiceLinks } from '@parley/contract/variables';
 import type { Cluster } from './cluster.ts';
 import { ConfigError } from './config-error.ts';
-import { defaultNodeName } from './node-name.ts';
+import { type PublicAddresses, plainUrl } from './setting-kinds.ts';
+import { announcedHost, hostOf, metricsToken, nodeSettings as settings, udpPort } from './settings.ts';
 import type { StunServer } from './stun.ts';
 
 /** The settings of a node. Read once, at start; the only reader of the environment. */
@@ -29,7 +31,7 @@ export interface NodeConfig {
   /** All that clients are told, when it is given. */
   announcedHost: string | null;
   /** Told to clients besides the addresses of this machine; `auto` finds them. */
-  publicAddresses: 'auto' | readonly string[];
+  publicAddresses: PublicAddresses;
   /** Asked which address it sees; only one that the operator names. */
   stunServer: StunServer | null;
   /** The Kubernetes that knows this machine's external addresses. */
@@ -54,157 +56,99 @@ export interface NodeConfig {
 export type { Variables } from '@parley/contract/variables';
 export { ConfigError };
 
-const NAME = /^[A-Za-z0-9._-]{1,128}$/;
-const HOST = /^[A-Za-z0-9.:-]{1,255}$/;
-/** Names that collide with routes of the fleet (S55). */
-const RESERVED = ['metrics', 'register'];
-const SECRET_BYTES_MIN = 32;
-const LOOPBACK = '127.0.0.1';
-/** In production; unit files, chart and Compose file wait a little longer before they kill. */
-const DRAIN_SECONDS = 60;
-/** Of a core: what is left is for those who are in already, when more of them speak or share. */
-const ROOM_SPREAD_PERCENT = 60;
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 export const EVERY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];
 
+type Read = <T>(setting: Setting<T>) => T;
+
 export function readConfig(environment: Variables): NodeConfig {
   const variables = withoutServiceLinks(environment);
-  const text = (name: string): string | undefined => variables[name]?.trim() || undefined;
+  const text = (name: string): string | null => variables[name]?.trim() || null;
   const isProduction = text('NODE_ENV') === 'production';
-  const integer = (name: string, fallback: number, least: number, most: number): number => {
-    const value = text(name);
-    if (value === undefined) return fallback;
-    if (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most)
-      throw new ConfigError(`${name} must be a whole number from ${least} to ${most}.`);
-    return Number(value);
-  };
-  const matching = (name: string, fallback: string | null, pattern: RegExp, means: string): string | null => {
-    const value = text(name) ?? fallback;
-    if (value !== null && !pattern.test(value)) throw new ConfigError(`${name} must be ${means}.`);
-    return value;
-  };
-  const url = (name: string): string | undefined => {
-    const value = text(name);
-    if (value === undefined) return undefined;
-    if (!isPlainUrl(value)) throw new ConfigError(`${name} must be an http or https URL without credentials.`);
-    return value.replace(/\/+$/, '');
-  };
+  // The first problem ends it.
+  const source: Source = { isProduction, text, report: refuse };
+  const read: Read = (setting) => setting.read(source);
+  const mayMove = (port: string): boolean => !isProduction && text(port) === null;
 
-  const name =
-    matching('SFU_NAME', defaultNodeName(), NAME, '1-128 letters, digits, dots, dashes or underscores') ?? '';
-  if (RESERVED.includes(name)) throw new ConfigError(`SFU_NAME must not be "${name}": the fleet's routes use it.`);
-  const announcedHost = matching('SFU_ANNOUNCED_HOST', null, HOST, 'a host name or an IP address');
-  const publicAddresses = readPublicAddresses(text('SFU_PUBLIC_IP'), isProduction && announcedHost === null);
-  if (announcedHost !== null && publicAddresses.length > 0)
-    throw new ConfigError(
-      'SFU_PUBLIC_IP must not be set beside SFU_ANNOUNCED_HOST, which is all that clients are told.',
-    );
-  const internalUrl = url('SFU_INTERNAL_URL') ?? null;
-  const internalHost = matching('SFU_INTERNAL_HOST', hostOf(internalUrl), HOST, 'an address or name of this machine');
-  if (internalUrl === null && EVERY_ADDRESS.includes(internalHost ?? ''))
-    throw new ConfigError('SFU_INTERNAL_URL must be set when SFU_INTERNAL_HOST is every address of this machine.');
-  const controlUrl = url('CONTROL_URL') ?? 'http://127.0.0.1:4000';
-  const publicUrl = url('PUBLIC_URL') ?? null;
-  const udpPort = integer('SFU_UDP_PORT', 4443, 1024, 65_000);
-  const processes = integer('SFU_PROCESSES', isProduction ? 0 : 1, 1, 256);
+  const name = read(settings.name);
+  const announced = read(announcedHost);
+  const publicAddresses = read(settings.publicAddresses);
+  if (announced !== null && publicAddresses.length > 0)
+    refuse('SFU_PUBLIC_IP must not be set beside SFU_ANNOUNCED_HOST, which is all that clients are told.');
+  const internalUrl = read(settings.internalUrl);
+  const internalHost = read(settings.internalHost);
+  if (internalUrl === null && EVERY_ADDRESS.includes(internalHost))
+    refuse('SFU_INTERNAL_URL must be set when SFU_INTERNAL_HOST is every address of this machine.');
+  const controlUrl = read(settings.controlUrl);
+  const publicUrl = text('PUBLIC_URL');
+  const publicHost = publicUrl === null ? null : hostOf(plainUrl.parse(publicUrl, 'PUBLIC_URL', source));
   return {
     isProduction,
     name,
-    region: matching('SFU_REGION', 'default', /^[^\p{Cc}]{1,64}$/u, '1-64 characters') ?? 'default',
+    region: read(settings.region),
     secrets: readSecrets(text('SFU_REGISTRATION_SECRET')),
     controlUrl,
-    internalHost: internalHost ?? LOOPBACK,
-    internalPort: integer('SFU_INTERNAL_PORT', 4480, 0, 65_535),
-    mayMoveInternalPort: !isProduction && text('SFU_INTERNAL_PORT') === undefined,
+    internalHost,
+    internalPort: read(settings.internalPort),
+    mayMoveInternalPort: mayMove('SFU_INTERNAL_PORT'),
     internalUrl,
-    udpPort,
-    mayMoveUdpPort: !isProduction && text('SFU_UDP_PORT') === undefined,
-    announcedUdpPort: integer('SFU_ANNOUNCED_UDP_PORT', udpPort, 1, 65_535),
-    turnPort: text('SFU_TURN_PORT') === 'off' ? null : integer('SFU_TURN_PORT', 3478, 0, 65_535) || null,
-    mayMoveTurnPort: !isProduction && text('SFU_TURN_PORT') === undefined,
-    turnTls: readTurnTls(
-      text('SFU_TURN_TLS_CERT'),
-      text('SFU_TURN_TLS_KEY'),
-      integer('SFU_TURN_TLS_PORT', 5349, 1, 65_535),
-    ),
-    bindAddress: matching('SFU_BIND_ADDRESS', null, HOST, 'an IP address of this machine'),
-    announcedHost,
+    udpPort: read(udpPort),
+    mayMoveUdpPort: mayMove('SFU_UDP_PORT'),
+    announcedUdpPort: read(settings.announcedUdpPort),
+    turnPort: read(settings.turnPort),
+    mayMoveTurnPort: mayMove('SFU_TURN_PORT'),
+    turnTls: readTurnTls(read),
+    bindAddress: read(settings.bindAddress),
+    announcedHost: announced,
     publicAddresses,
-    stunServer: readStunServer(text('SFU_STUN_SERVER')),
-    cluster: readCluster(text('SFU_KUBERNETES_NODE'), environment),
-    namedHost: publicUrl !== null && isLoopback(hostOf(controlUrl)) ? hostOf(publicUrl) : null,
-    drainSeconds: integer('SFU_DRAIN_SECONDS', isProduction ? DRAIN_SECONDS : 0, 0, 86_400),
-    processes,
-    roomSpreadPercent:
-      text('SFU_ROOM_SPREAD_PERCENT') === 'off'
-        ? null
-        : integer('SFU_ROOM_SPREAD_PERCENT', ROOM_SPREAD_PERCENT, 0, 100),
-    pipes:
-      (text('SFU_PIPE_PORT') ?? 'off') === 'off'
-        ? null
-        : {
-            bindHost: internalHost ?? LOOPBACK,
-            host:
-              matching('SFU_PIPE_HOST', null, HOST, 'a host name or an IP address') ??
-              (internalUrl === null ? (internalHost ?? LOOPBACK) : hostOf(internalUrl)),
-            port: integer('SFU_PIPE_PORT', 0, 0, 65_000),
-          },
-    capacity: integer('SFU_CAPACITY', 1000, 1, 100_000),
-    metricsToken: text('METRICS_TOKEN') ?? null,
-    version: (text('SFU_VERSION') ?? '').slice(0, 64),
+    stunServer: read(settings.stunServer),
+    cluster: readCluster(read(settings.kubernetesNode), environment),
+    namedHost: isLoopback(hostOf(controlUrl)) ? publicHost : null,
+    drainSeconds: read(settings.drainSeconds),
+    processes: read(settings.processes),
+    roomSpreadPercent: read(settings.roomSpreadPercent),
+    pipes: readPipes(read),
+    capacity: read(settings.capacity),
+    metricsToken: read(metricsToken),
+    version: read(settings.version),
   };
 }
 
-function readPublicAddresses(value: string | undefined, isAutoByDefault: boolean): 'auto' | string[] {
-  if (value === 'auto' || (value === undefined && isAutoByDefault)) return 'auto';
-  const addresses = (value ?? '').split(',').flatMap((address) => address.trim() || []);
-  if (addresses.some((address) => isIP(address) === 0))
-    throw new ConfigError('SFU_PUBLIC_IP must be auto, or IP addresses with commas between them.');
-  return addresses;
-}
-
-/** `stun.example.com:3478`, with or without the port. */
-function readStunServer(value: string | undefined): StunServer | null {
-  if (value === undefined) return null;
-  const [, host, port = '3478'] = /^(?:stun:)?(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i.exec(value) ?? [];
-  if (host === undefined || Number(port) > 65_535)
-    throw new ConfigError('SFU_STUN_SERVER must be a host, with a port if it is not 3478.');
-  return { host: host.replaceAll(/^\[|\]$/g, ''), port: Number(port) };
+function refuse(problem: string): never {
+  throw new ConfigError(problem);
 }
 
 /** Kubernetes tells every pod where its API is; `withoutServiceLinks` takes that for a neighbour's. */
-function readCluster(nodeName: string | undefined, environment: Variables): Cluster | null {
-  if (nodeName === undefined) return null;
+function readCluster(nodeName: string | null, environment: Variables): Cluster | null {
+  if (nodeName === null) return null;
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = environment;
-  if (!host) throw new ConfigError('SFU_KUBERNETES_NODE is for pods of Kubernetes, and this is none.');
+  if (!host) return refuse('SFU_KUBERNETES_NODE is for pods of Kubernetes, and this is none.');
   return { url: `https://${urlHost(host)}:${port}`, nodeName, credentials: SERVICE_ACCOUNT };
 }
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
 
-function readSecrets(value: string | undefined): string[] {
-  const secrets = (value ?? '').split(',').filter((secret) => secret !== '');
-  if (secrets.length === 0) throw new ConfigError('SFU_REGISTRATION_SECRET must be set.');
-  if (secrets.some((secret) => Buffer.byteLength(secret) < SECRET_BYTES_MIN))
-    throw new ConfigError(`SFU_REGISTRATION_SECRET must be at least ${SECRET_BYTES_MIN} bytes long.`);
+function readSecrets(given: string | null): string[] {
+  const secrets = (given ?? '').split(',').filter((secret) => secret !== '');
+  if (secrets.length === 0) refuse('SFU_REGISTRATION_SECRET must be set.');
+  if (secrets.some((secret) => Buffer.byteLength(secret) < secretBytesMin))
+    refuse(`SFU_REGISTRATION_SECRET must be at least ${secretBytesMin} bytes long.`);
   return secrets;
 }
 
-function readTurnTls(certFile: string | undefined, keyFile: string | undefined, port: number): NodeConfig['turnTls'] {
-  if (!certFile && !keyFile) return null;
-  if (!certFile || !keyFile) throw new ConfigError('SFU_TURN_TLS_CERT and SFU_TURN_TLS_KEY must be set together.');
+function readTurnTls(read: Read): NodeConfig['turnTls'] {
+  const port = read(settings.turnTlsPort);
+  const [certFile, keyFile] = [read(settings.turnTlsCert), read(settings.turnTlsKey)];
+  if (certFile === null && keyFile === null) return null;
+  if (certFile === null || keyFile === null)
+    return refuse('SFU_TURN_TLS_CERT and SFU_TURN_TLS_KEY must be set together.');
   return { port, certFile, keyFile };
 }
 
-/** The host of a URL as one listens on it: an IPv6 address without brackets. */
-const hostOf = (url: string | null): string =>
-  url === null ? LOOPBACK : new URL(url).hostname.replaceAll(/^\[|\]$/g, '');
+function readPipes(read: Read): NodeConfig['pipes'] {
+  const port = read(settings.pipePort);
+  return port === null ? null : { bindHost: read(settings.internalHost), host: read(settings.pipeHost), port };
+}
 
 /** The host as a URL has it. */
 export const urlHost = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
-
-function isPlainUrl(value: string): boolean {
-  if (!URL.canParse(value)) return false;
-  const { protocol, username, password } = new URL(value);
-  return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
-}
