@@ -1,3 +1,5 @@
+import { networkList, privateNetworks } from '../../core/networks.ts';
+
 /** The most telling name first: Chrome calls itself Safari too. */
 const browsers = [
   [/Edg\//, 'Edge'],
@@ -26,12 +28,12 @@ export function deviceName(userAgent: string | null): string | null {
   return system ? `${browser} on ${system}` : browser;
 }
 
-const privateNetworks = /^(10|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|^f[cd]/;
+const inside = networkList(privateNetworks);
 
 /** Where a masked address is. Without a map of the world: this machine, a private network, or the network itself. */
 export function placeName(maskedIp: string | null): string | null {
   if (maskedIp === null) return null;
   if (maskedIp.startsWith('127.') || maskedIp === '0:0:0::') return 'This machine';
   const network = `${maskedIp}/${maskedIp.includes(':') ? 48 : 24}`;
-  return privateNetworks.test(maskedIp) ? `Private network ${network}` : network;
+  return inside.includes(maskedIp) ? `Private network ${network}` : network;
 }
