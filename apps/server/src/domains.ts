@@ -99,10 +99,8 @@ export function createDomains(deps: DomainDeps) {
     retentionDays: limits.OBSERVABILITY_RETENTION_DAYS,
     assertNotArchived: access.assertNotArchived,
     nodeLoad: (name, from, until) => fleet.loadOf(name, from, until),
-    isStillIn: async (caller, token) => {
-      const session = token === undefined ? null : await accounts.authenticateSession(token).catch(() => null);
-      return session !== null && (await access.roleIn(caller.projectId, session.userId)) === caller.role;
-    },
+    authenticateSession: accounts.authenticateSession,
+    roleIn: access.roleIn,
     checks: dependencyChecks(adapters, config, {
       fleet: () => fleet,
       webhooks: () => webhooks,

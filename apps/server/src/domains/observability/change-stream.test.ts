@@ -83,11 +83,12 @@ test('[OBS-22] a stream that fails while it begins stops watching, and ends noth
     },
     bus: { onGap: () => () => left.push('listening') } as never,
     clock: createFakeClock(),
-    isStillIn: async () => {
+    authenticateSession: async () => ({ userId: 'u' }) as never,
+    roleIn: async () => {
       throw new Error('the database is gone');
     },
   });
-  const stream = open({ userId: 'u', role: 'OWNER', environment: 'DEVELOPMENT' } as never, undefined);
+  const stream = open({ userId: 'u', role: 'OWNER', environment: 'DEVELOPMENT' } as never, 'token');
   await new Promise(setImmediate);
   begun.resolve();
   assert.ok((await stream).content.destroyed);

@@ -1,6 +1,14 @@
 import { Readable } from 'node:stream';
-import { type ChangeKind, type ChangeNotice, changeKindNames, changeKinds, fail, roleMay } from '@parley/contract';
-import type { ProjectSessionCaller } from '../../core/caller.ts';
+import {
+  type ChangeKind,
+  type ChangeNotice,
+  changeKindNames,
+  changeKinds,
+  type DashboardRole,
+  fail,
+  roleMay,
+} from '@parley/contract';
+import type { ProjectSessionCaller, SessionCaller } from '../../core/caller.ts';
 import type { Changes } from '../../core/changes.ts';
 import type { Clock } from '../../core/clock.ts';
 import { Stream } from '../../core/handlers.ts';
@@ -10,8 +18,10 @@ export interface ChangeStreamDeps {
   changes: Changes;
   bus: Bus;
   clock: Clock;
-  /** Whether the session behind this token may still be in the project, with the same role. */
-  isStillIn: (caller: ProjectSessionCaller, token: string | undefined) => Promise<boolean>;
+  /** Rejects when there is no such session any more. */
+  authenticateSession: (token: string) => Promise<SessionCaller>;
+  /** Null: not in the project. */
+  roleIn: (projectId: string, userId: string) => Promise<DashboardRole | null>;
 }
 
 const lookEveryMs = 15_000;
@@ -22,7 +32,7 @@ const streamsPerUserMax = 20;
 const decidesAccess: readonly ChangeKind[] = ['members', 'project'];
 
 /** What changes in a project, for its open dashboards. It says what kind of thing, never what of it. */
-export function createChangeStream({ changes, bus, clock, isStillIn }: ChangeStreamDeps) {
+export function createChangeStream({ changes, bus, clock, authenticateSession, roleIn }: ChangeStreamDeps) {
   /** Of each user, on this process. */
   const open = new Map<string, number>();
 
@@ -35,6 +45,12 @@ export function createChangeStream({ changes, bus, clock, isStillIn }: ChangeStr
       if (left > 0) open.set(userId, left);
       else open.delete(userId);
     };
+  }
+
+  /** Whether the session behind this token may still be in the project, with the same role. */
+  async function isStillIn({ projectId, role }: ProjectSessionCaller, token: string | undefined): Promise<boolean> {
+    const session = token === undefined ? null : await authenticateSession(token).catch(() => null);
+    return session !== null && (await roleIn(projectId, session.userId)) === role;
   }
 
   async function keepAlive(content: Readable, look: () => Promise<void>, leaving: AbortSignal): Promise<void> {
