@@ -108,8 +108,9 @@ export function fitting<T extends Fittable>(record: T, bytesMax: number): T {
   const reactions = record.reactions.map((one) => ({ ...one, userIds: [] }));
   over -= bytesOf(record.reactions) - bytesOf(reactions);
   while (over > 0 && reactions.length > 0) over -= bytesOf(reactions.pop()) + 1;
-  const { attachments, ...rest } = record;
-  return over > 0 && attachments ? ({ ...rest, reactions } as unknown as T) : { ...record, reactions };
+  const fitted: T = { ...record, reactions };
+  if (over > 0) delete fitted.attachments;
+  return fitted;
 }
 
 /** The JSON of a page of history or changes, each of its records made to fit. */
