@@ -18,6 +18,8 @@ export interface RateLimiter {
   spend(key: string, limit: number, windowMs?: number): Promise<Allowance>;
   /** Spends a row of the limits table for one subject of a project, over REST and sockets together. */
   spendFor(name: LimitName, scope: ProjectScope, subject: string): Promise<Allowance>;
+  /** The next use of `key` is the first again. */
+  clear(key: string): Promise<void>;
 }
 
 export function createRateLimiter({ counters, limits }: { counters: Counters; limits: Limits }): RateLimiter {
@@ -38,6 +40,7 @@ export function createRateLimiter({ counters, limits }: { counters: Counters; li
     spend,
     spendFor: (name, { projectId, environment }, subject) =>
       spend(`budget:${name}:${projectId}:${environment}:${subject}`, limits[name]),
+    clear: (key) => counters.reset(key),
   };
 }
 

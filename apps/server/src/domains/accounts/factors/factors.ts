@@ -1,7 +1,6 @@
 import { type FactorKind, type FactorProof, fail, ServiceError } from '@parley/contract';
 import type { Db, Queryable, Tx } from '../../../core/db.ts';
-import type { Counters } from '../../../core/ports.ts';
-import { wholeSeconds } from '../../../core/rate-limiter.ts';
+import type { RateLimiter } from '../../../core/rate-limiter.ts';
 import type { MailQueue } from '../mail-queue.ts';
 import type { MailTemplates } from '../mail-templates.ts';
 import type { Origin, SecurityLog } from '../security-log.ts';
@@ -17,7 +16,7 @@ import { deleteEveryFactorOf } from './user-factor-store.ts';
 
 interface FactorsDeps {
   db: Db;
-  counters: Counters;
+  rateLimiter: RateLimiter;
   mailQueue: MailQueue;
   templates: MailTemplates;
   totp: Totp;
@@ -47,13 +46,8 @@ const guessesMax = 10;
 const guessWindowMs = 15 * 60_000;
 
 export function createFactors(deps: FactorsDeps): Factors {
-  const { counters, mailQueue, templates, totp, passkeys, securityLog } = deps;
+  const { rateLimiter, mailQueue, templates, totp, passkeys, securityLog } = deps;
   const keyOf = (userId: string): string => `factor:${userId}`;
-
-  async function countGuess(userId: string): Promise<void> {
-    const { taken, remainingMs } = await counters.take(keyOf(userId), guessWindowMs, guessesMax);
-    if (!taken) fail('SVC_RATE_LIMITED', { retryAfterSeconds: wholeSeconds(remainingMs) });
-  }
 
   async function proveByRecoveryCode(tx: Tx, user: UserRow, code: string): Promise<boolean> {
     if (!(await takeRecoveryCode(tx, user.id, code))) return false;
@@ -76,13 +70,13 @@ export function createFactors(deps: FactorsDeps): Factors {
         const userId = await passkeys.take(tx, passkey, { challenge, isVerifying: false });
         return userId === user.id ? undefined : fail('SVC_INVALID_SECOND_FACTOR');
       }
-      await countGuess(user.id);
+      await rateLimiter.spend(keyOf(user.id), guessesMax, guessWindowMs);
       const isRight =
         code === undefined
           ? recoveryCode !== undefined && (await proveByRecoveryCode(tx, user, recoveryCode))
           : await totp.take(tx, user.id, code);
       if (!isRight) fail('SVC_INVALID_SECOND_FACTOR');
-      await counters.reset(keyOf(user.id));
+      await rateLimiter.clear(keyOf(user.id));
     },
 
     async watch(at, from, work) {

@@ -3,7 +3,7 @@ import type { Db } from '../../../core/db.ts';
 import type { Ids } from '../../../core/ids.ts';
 import type { Keyring } from '../../../core/keyring.ts';
 import type { Log } from '../../../core/log.ts';
-import type { Counters } from '../../../core/ports.ts';
+import type { RateLimiter } from '../../../core/rate-limiter.ts';
 import type { AccountsConfig, RequiresSecondFactor } from '../config.ts';
 import type { LoginThrottle } from '../login-throttle.ts';
 import type { MailQueue } from '../mail-queue.ts';
@@ -27,7 +27,7 @@ interface TwoFactorDeps {
   ids: Ids;
   keyring: Keyring;
   log: Log;
-  counters: Counters;
+  rateLimiter: RateLimiter;
   config: AccountsConfig;
   mailQueue: MailQueue;
   templates: MailTemplates;

@@ -191,6 +191,17 @@ describe('authenticator apps and recovery codes', () => {
     clock.jump(15 * minuteMs);
     assert.equal((await kit.finish(await challenge(), { code: kit.codeOf(secret) })).status, 200);
   });
+
+  test('[AUTH-31] a right code clears the count of the wrong ones', async () => {
+    const person = await kit.proven();
+    const { recoveryCodes } = await kit.withApp(person);
+    for (const recoveryCode of recoveryCodes.slice(0, 2)) {
+      const { challenge } = (await kit.login(person.email)).body;
+      for (let n = 0; n < 9; n++)
+        assert.equal((await kit.finish(challenge, { code: '000000' })).body.code, 'SVC_INVALID_SECOND_FACTOR');
+      assert.equal((await kit.finish(challenge, { recoveryCode })).status, 200);
+    }
+  });
 });
 
 describe('passkeys', () => {
