@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Description } from '@parley/media-description';
 import { processCpuMs } from '../apps/server/testkit/kit/cpu.ts';
+import { ownPort } from '../apps/server/testkit/kit/ports.ts';
 import { Worker } from '../apps/sfu/src/control/workers.ts';
 import { systemClock } from '../apps/sfu/src/media/clock.ts';
-import { freeUdpPort } from '../apps/sfu/testkit/ports.ts';
 import { startChild } from './children.ts';
 import { hasJanus, startJanus } from './janus.ts';
 import type { Answer, Row } from './ratio.ts';
@@ -160,7 +160,7 @@ async function sample({ pid }: Forwarder, peers: ChildProcess) {
 
 /** One media process, controlled as the node controls it. */
 async function startOurs(): Promise<Forwarder> {
-  const udpPort = await freeUdpPort();
+  const udpPort = await ownPort();
   const offers = new Map<string, (description: Description) => void>();
   const worker = new Worker({
     index: 0,
@@ -213,7 +213,7 @@ async function startOurs(): Promise<Forwarder> {
 
 /** The library and a loop: the upper bound of any forwarder that uses it. */
 async function startBare(): Promise<Forwarder> {
-  const udpPort = await freeUdpPort();
+  const udpPort = await ownPort();
   const child = startChild('./sfu-bare.ts');
   const ask = (order: BareOrder): Promise<Description> => child.ask(order);
   return {

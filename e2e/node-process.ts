@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { ownPort } from '../apps/server/testkit/kit/ports.ts';
 import { bareEnv } from '../apps/server/testkit/kit/process.ts';
-import { freeUdpPort } from '../apps/sfu/testkit/node.ts';
 
 /** A real media node: its own process, so that it can be killed. */
 export interface NodeProcess {
@@ -19,7 +18,7 @@ export interface NodeProcess {
 /** Settings of a server that runs its media node beside it, on ports of its own that stay over restarts. */
 export const embeddedNode = async (): Promise<Record<string, string>> => ({
   SFU_EMBEDDED: 'true',
-  SFU_UDP_PORT: String(await freeUdpPort()),
+  SFU_UDP_PORT: String(await ownPort()),
   SFU_INTERNAL_PORT: String(await ownPort()),
 });
 
@@ -41,7 +40,7 @@ export async function startNodeProcess({
     SFU_REGISTRATION_SECRET: secret,
     CONTROL_URL: controlUrl,
     SFU_INTERNAL_PORT: String(await ownPort()),
-    SFU_UDP_PORT: String(await freeUdpPort()),
+    SFU_UDP_PORT: String(await ownPort()),
     SFU_ANNOUNCED_HOST: '127.0.0.1',
   };
   let text = '';

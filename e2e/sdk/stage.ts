@@ -3,7 +3,7 @@ import { ownPort } from '../../apps/server/testkit/kit/ports.ts';
 import { startService, type TestService } from '../../apps/server/testkit/kit/service.ts';
 import { oncePerWorker } from '../../apps/server/testkit/kit/worker-life.ts';
 import { startTcpProxy, type TcpProxy } from '../../apps/server/testkit/peers/tcp-proxy.ts';
-import { freeUdpPort, startTestNode } from '../../apps/sfu/testkit/node.ts';
+import { startTestNode } from '../../apps/sfu/testkit/node.ts';
 import { startUdpProxy, type UdpProxy } from '../udp-proxy.ts';
 
 /** Server and media node, with a network in front of them that fails on command. */
@@ -69,7 +69,7 @@ export const sharedStage: () => Promise<SdkStage> = oncePerWorker(async () => {
 /** The real media node behind a UDP proxy, registered with the service. */
 async function startMedia(service: TestService, url: string) {
   const [secret = ''] = service.config.sfuSecrets;
-  const [udpPort, internalPort] = await Promise.all([freeUdpPort(), ownPort()]);
+  const [udpPort, internalPort] = await Promise.all([ownPort(), ownPort()]);
   const udp = await startUdpProxy(udpPort);
   // The same addresses each time, as a node that is restarted has them.
   const variables = {

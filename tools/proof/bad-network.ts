@@ -5,9 +5,9 @@
  * It fails when a row has no picture at all, or when one that MED-36 is about was frozen for too long.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ownPort } from '../../apps/server/testkit/kit/ports.ts';
 import { stopShared } from '../../apps/server/testkit/kit/worker-life.ts';
 import { type Caller, callModules, startCall } from '../../apps/sfu/testkit/call.ts';
-import { freeUdpPort } from '../../apps/sfu/testkit/ports.ts';
 import type { Site } from '../../e2e/browser.ts';
 import { type Path, startUdpProxy } from '../../e2e/udp-proxy.ts';
 import { openFirefoxSite, ownAddress } from './firefox-context.ts';
@@ -169,7 +169,7 @@ async function measure(bob: Caller): Promise<Figures | undefined> {
 async function run({ conditions, codec, browser }: Case): Promise<Figures | undefined> {
   const isFirefox = browser === 'Firefox';
   const host = isFirefox ? ownAddress : '127.0.0.1';
-  const port = await freeUdpPort();
+  const port = await ownPort();
   const proxy = await startUdpProxy(port, { host, target: host });
   for (const path of [proxy.up, proxy.down]) Object.assign(path, { delayMs: DELAY_MS }, conditions);
   const call = await startCall({

@@ -8,10 +8,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExtensionName } from '@parley/media-description';
+import { ownPort } from '../../apps/server/testkit/kit/ports.ts';
 import { stopShared } from '../../apps/server/testkit/kit/worker-life.ts';
 import { type Caller, SIMULCAST, startCall } from '../../apps/sfu/testkit/call.ts';
 import { takeGaps, watchFrames } from '../../apps/sfu/testkit/frame-gaps.ts';
-import { freeUdpPort } from '../../apps/sfu/testkit/ports.ts';
 import { startUdpProxy, type UdpProxy } from '../../e2e/udp-proxy.ts';
 
 const WANTED_BPS = 1_500_000;
@@ -43,7 +43,7 @@ interface Stage {
 }
 
 async function startBehindProxy() {
-  const port = await freeUdpPort();
+  const port = await ownPort();
   const proxy = await startUdpProxy(port);
   for (const path of [proxy.up, proxy.down]) path.delayMs = DELAY_MS;
   const call = await startCall({ SFU_UDP_PORT: String(port), SFU_ANNOUNCED_UDP_PORT: String(proxy.port) });

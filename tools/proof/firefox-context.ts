@@ -7,6 +7,7 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, firefox } from 'playwright-core';
 import { WebSocket, WebSocketServer } from 'ws';
+import { ownPort } from '../../apps/server/testkit/kit/ports.ts';
 import { type Site, type SiteOptions, siteFile } from '../../e2e/browser.ts';
 import { leniently } from './networks/firefox.ts';
 
@@ -30,14 +31,6 @@ async function openDoor(firefoxPort: number): Promise<{ port: number; close(): v
   return { port: portOf(door), close: () => door.close() };
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const port = portOf(server);
-  server.close();
-  return port;
-}
-
 export interface Firefox {
   context: BrowserContext;
   close(): Promise<void>;
@@ -45,7 +38,7 @@ export interface Firefox {
 
 export async function openFirefox(): Promise<Firefox> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-firefox-'));
-  const inside = await freePort();
+  const inside = await ownPort();
   const door = await openDoor(inside);
   const launcher = join(folder, 'firefox');
   // Playwright reads in what Firefox prints where to connect: to the door.

@@ -16,7 +16,6 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
 import { ownPort } from '../../apps/server/testkit/kit/ports.ts';
-import { freeUdpPort } from '../../apps/sfu/testkit/ports.ts';
 import {
   hasProgram,
   makeDebian,
@@ -87,7 +86,7 @@ const confined = [
 ];
 
 async function run({ ask }: Images): Promise<void> {
-  const [port, control, turn, udp] = [await ownPort(), await ownPort(), await ownPort(), await freeUdpPort()];
+  const [port, control, turn, udp] = [await ownPort(), await ownPort(), await ownPort(), await ownPort()];
   const url = `http://127.0.0.1:${port}`;
   const settings = {
     PUBLIC_URL: url,

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { skipWithoutBrowser } from '../../../e2e/browser.ts';
 import { startUdpProxy, type UdpProxy } from '../../../e2e/udp-proxy.ts';
+import { ownPort } from '../../server/testkit/kit/ports.ts';
 import { type Caller, type CallKit, SIMULCAST, startCall } from '../testkit/call.ts';
 import { takeGaps, watchFrames } from '../testkit/frame-gaps.ts';
 import { eventually } from '../testkit/node.ts';
-import { freeUdpPort } from '../testkit/ports.ts';
 
 // Narrow paths before losses, from which the publisher's estimate recovers slowly. Longer runs: tools/proof/bandwidth.ts.
 const skip = skipWithoutBrowser();
@@ -16,7 +16,7 @@ let bob: Caller;
 
 before(async () => {
   if (skip) return;
-  const port = await freeUdpPort();
+  const port = await ownPort();
   proxy = await startUdpProxy(port);
   call = await startCall({ SFU_UDP_PORT: String(port), SFU_ANNOUNCED_UDP_PORT: String(proxy.port) });
   alice = await call.join('alice');

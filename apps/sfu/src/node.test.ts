@@ -6,10 +6,10 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { ownPort } from '../../server/testkit/kit/ports.ts';
 import { bareEnv } from '../../server/testkit/kit/process.ts';
 import { CommandRefused } from '../testkit/control-client.ts';
 import { eventually, startTestNode, TEST_SECRET } from '../testkit/node.ts';
-import { freeUdpPort } from '../testkit/ports.ts';
 import { readConfig } from './config.ts';
 import type { NodeMessage } from './node-message.ts';
 import { freeUdpPorts } from './ports.ts';
@@ -193,7 +193,7 @@ async function runMain(variables: Record<string, string> = {}): Promise<{ child:
       SFU_REGISTRATION_SECRET: TEST_SECRET,
       SFU_INTERNAL_PORT: '0',
       SFU_PROCESSES: '2',
-      SFU_UDP_PORT: String(await freeUdpPort()),
+      SFU_UDP_PORT: String(await ownPort()),
       CONTROL_URL: 'http://127.0.0.1:1',
       ...variables,
     },

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { patienceMs } from '../../server/testkit/kit/eventually.ts';
+import { ownPort } from '../../server/testkit/kit/ports.ts';
 import { type NodeConfig, readConfig } from '../src/config.ts';
 import { systemClock } from '../src/media/clock.ts';
 import { type MediaNode, startNode } from '../src/node.ts';
 import { type ControlClient, type ControlClientOptions, connectControl } from './control-client.ts';
-import { freeUdpPort } from './ports.ts';
-
-export { freeUdpPort };
 
 export const TEST_SECRET = 'a-secret-for-tests-of-at-least-32-bytes';
 
@@ -24,7 +22,7 @@ export async function startTestNode(variables: Record<string, string> = {}, regi
     SFU_NAME: 'test-node',
     SFU_REGISTRATION_SECRET: TEST_SECRET,
     SFU_INTERNAL_PORT: '0',
-    SFU_UDP_PORT: String(await freeUdpPort()),
+    SFU_UDP_PORT: String(await ownPort()),
     // Where a test makes the network fail, a relay would be a way around it.
     SFU_TURN_PORT: 'off',
     ...variables,

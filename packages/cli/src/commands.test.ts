@@ -14,7 +14,6 @@ import type { TestProject } from '../../../apps/server/testkit/kit/people.ts';
 import { ownPort } from '../../../apps/server/testkit/kit/ports.ts';
 import { startService, type TestService } from '../../../apps/server/testkit/kit/service.ts';
 import { startTestNode, type TestNode } from '../../../apps/sfu/testkit/node.ts';
-import { freeUdpPort } from '../../../apps/sfu/testkit/ports.ts';
 import { parley, spawned } from '../testkit/run.ts';
 
 let service: TestService;
@@ -160,7 +159,7 @@ describe('[CLI-5] doctor', () => {
   let base: Record<string, string>;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'parley-doctor-'));
-    const [port, udp] = [await ownPort(), await freeUdpPort()];
+    const [port, udp] = [await ownPort(), await ownPort()];
     base = { PORT: String(port), SFU_UDP_PORT: String(udp), DATA_DIR: folder };
   });
   after(() => rm(folder, { recursive: true, force: true }));

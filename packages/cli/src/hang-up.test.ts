@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
 import { ownPort } from '../../../apps/server/testkit/kit/ports.ts';
 import { bareEnv } from '../../../apps/server/testkit/kit/process.ts';
-import { freeUdpPort } from '../../../apps/sfu/testkit/ports.ts';
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 const parley = `${process.execPath} ${main} sfu`;
@@ -31,7 +30,7 @@ async function start(t: TestContext, command: string, ...args: string[]): Promis
       SFU_REGISTRATION_SECRET: 'a-secret-for-tests-of-at-least-32-bytes',
       SFU_ANNOUNCED_HOST: '127.0.0.1',
       SFU_INTERNAL_PORT: String(port),
-      SFU_UDP_PORT: String(await freeUdpPort()),
+      SFU_UDP_PORT: String(await ownPort()),
       SFU_TURN_PORT: 'off',
       SFU_PROCESSES: '1',
       SFU_DRAIN_SECONDS: '0',

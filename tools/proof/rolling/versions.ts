@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { eventually } from '../../../apps/server/testkit/kit/eventually.ts';
 import { ownPort } from '../../../apps/server/testkit/kit/ports.ts';
 import { bareEnv } from '../../../apps/server/testkit/kit/process.ts';
-import { freeUdpPort } from '../../../apps/sfu/testkit/ports.ts';
 
 const repository = join(import.meta.dirname, '..', '..', '..');
 const migrations = 'apps/server/migrations';
@@ -112,7 +111,7 @@ export async function startNode(
     CONTROL_URL: controlUrl,
     SFU_INTERNAL_PORT: String(control),
     SFU_INTERNAL_URL: `http://127.0.0.1:${control}`,
-    SFU_UDP_PORT: String(await freeUdpPort()),
+    SFU_UDP_PORT: String(await ownPort()),
     SFU_TURN_PORT: String(await ownPort()),
     SFU_ANNOUNCED_HOST: '127.0.0.1',
   });

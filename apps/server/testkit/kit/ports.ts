@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { closeSync, openSync, rmSync } from 'node:fs';
+import { createSocket } from 'node:dgram';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,31 +25,67 @@ const isPortTaken = (error: unknown): boolean =>
   error instanceof Error &&
   (('code' in error && error.code === 'EADDRINUSE') || /Port \d+ is in use/.test(error.message));
 
-/** A port that no other test of any process gets while this one lives, for what is started on it later, or again. */
+/** How many a claim is for: of a media node, each process takes the next one. */
+const portsPerClaim = 4;
+
+/**
+ * A port, of TCP and UDP, that no other test of any process gets while this one lives, for what is started on it later,
+ * or again. The three after it are the caller's too.
+ */
 export async function ownPort(): Promise<number> {
+  const [first, end] = ranges.owned;
   for (;;) {
-    const port = randomInt(...ranges.owned);
-    if (claim(port) && (await isFree(port))) return port;
+    const port = first + portsPerClaim * randomInt((end - first) / portsPerClaim);
+    if (claim(port) && (await areFree(port))) return port;
   }
 }
 
 const marks: string[] = [];
 
-/** Claimed by whoever creates its mark. */
-function claim(port: number): boolean {
+/** Claimed by the process that creates its mark, until it ends. */
+export function claim(port: number): boolean {
   const mark = join(tmpdir(), `parley-port-${port}`);
-  try {
-    closeSync(openSync(mark, 'wx'));
-  } catch {
-    return false;
-  }
+  if (!create(mark) && !takeOver(mark)) return false;
   if (marks.length === 0) process.once('exit', removeMarks);
   marks.push(mark);
   return true;
 }
 
+function create(mark: string): boolean {
+  try {
+    writeFileSync(mark, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A process that was killed left it. By one at a time: another may have taken it over since we looked. */
+function takeOver(mark: string): boolean {
+  const lock = `${mark}-lock`;
+  if (isHeld(mark) || !create(lock)) return false;
+  if (!isHeld(mark)) rmSync(mark, { force: true });
+  const isOurs = create(mark);
+  rmSync(lock, { force: true });
+  return isOurs;
+}
+
+function isHeld(mark: string): boolean {
+  try {
+    // Of one that is being written, 0: our own group.
+    return process.kill(Number(readFileSync(mark, 'utf8')), 0);
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  }
+}
+
 function removeMarks(): void {
   for (const mark of marks) rmSync(mark, { force: true });
+}
+
+async function areFree(first: number): Promise<boolean> {
+  const ports = Array.from({ length: portsPerClaim }, (_, index) => first + index);
+  return (await Promise.all(ports.flatMap((port) => [isFree(port), isFreeForUdp(port)]))).every(Boolean);
 }
 
 function isFree(port: number): Promise<boolean> {
@@ -56,5 +93,13 @@ function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     server.once('error', () => resolve(false));
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
+
+function isFreeForUdp(port: number): Promise<boolean> {
+  const socket = createSocket('udp4');
+  return new Promise((resolve) => {
+    socket.once('error', () => socket.close(() => resolve(false)));
+    socket.bind(port, () => socket.close(() => resolve(true)));
   });
 }

@@ -4,9 +4,8 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freeUdpPort } from '../../../sfu/testkit/ports.ts';
 import { eventually } from './eventually.ts';
-import { onFreePort } from './ports.ts';
+import { onFreePort, ownPort } from './ports.ts';
 import { hasWorkerEnd } from './worker-life.ts';
 
 /** A real `npm start`: its own process, so that it can be killed. */
@@ -76,7 +75,7 @@ export async function startProcess(variables: Record<string, string> = {}): Prom
 
 async function startOn(port: number, dataDir: string, variables: Record<string, string>): Promise<ServerProcess> {
   // Of its media node, if it runs one: the default one may be taken.
-  const udpPort = String(await freeUdpPort());
+  const udpPort = String(await ownPort());
   const { child, output } = spawnServer({
     PORT: String(port),
     SFU_UDP_PORT: udpPort,

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { DATA_FLOW, encodeData } from '@parley/media-description';
 import { startUdpProxy } from '../../../../e2e/udp-proxy.ts';
+import { ownPort } from '../../../server/testkit/kit/ports.ts';
 import type { CommandRefused, ControlClient } from '../../testkit/control-client.ts';
 import { joinWithData, openDataRoom } from '../../testkit/data-peer.ts';
 import { collectPeers, newPeer, parametersOf, remoteSdp } from '../../testkit/native-peer.ts';
-import { eventually, freeUdpPort, startTestNode } from '../../testkit/node.ts';
+import { eventually, startTestNode } from '../../testkit/node.ts';
 import { forgottenOnceClosed } from './native-part.ts';
 
 after(collectPeers);
@@ -46,7 +47,7 @@ test('[MED-63] receivers without a data channel get data by signaling on a small
 });
 
 test('[MED-64] a receiver that reads too slowly misses data and keeps its transport', async () => {
-  const port = await freeUdpPort();
+  const port = await ownPort();
   const proxy = await startUdpProxy(port);
   const ports = { SFU_UDP_PORT: String(port), SFU_ANNOUNCED_UDP_PORT: String(proxy.port) };
   const kit = await startTestNode({ SFU_ANNOUNCED_HOST: '127.0.0.1', ...ports });
@@ -85,7 +86,7 @@ test('[MED-64] a receiver that reads too slowly misses data and keeps its transp
 });
 
 test('[MED-102] who sends reliable data to a slow receiver is told to wait, and nothing sent before is lost', async () => {
-  const port = await freeUdpPort();
+  const port = await ownPort();
   const proxy = await startUdpProxy(port, { host: '127.0.0.1' });
   const ports = { SFU_UDP_PORT: String(port), SFU_ANNOUNCED_UDP_PORT: String(proxy.port) };
   const kit = await startTestNode({ SFU_ANNOUNCED_HOST: '127.0.0.1', ...ports });

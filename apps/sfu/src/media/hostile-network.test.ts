@@ -4,9 +4,9 @@ import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { startUdpProxy } from '../../../../e2e/udp-proxy.ts';
+import { ownPort } from '../../../server/testkit/kit/ports.ts';
 import { everything } from '../../testkit/call.ts';
 import { eventually, startTestNode } from '../../testkit/node.ts';
-import { freeUdpPort } from '../../testkit/ports.ts';
 import { endPeers, RtpPeer, Vp8Source } from '../../testkit/rtp-peer.ts';
 
 after(() => endPeers());
@@ -43,7 +43,7 @@ const dtls = fc
 const other = fc.tuple(fc.nat(255), bytes(300)).map(([first, rest]) => Buffer.from([first, ...rest]));
 
 test('[MED-11] malformed STUN, DTLS and SRTP, from strangers and on the path of a participant, do no harm', async () => {
-  const port = await freeUdpPort();
+  const port = await ownPort();
   const proxy = await startUdpProxy(port, { host: '127.0.0.1' });
   const kit = await startTestNode({
     SFU_ANNOUNCED_HOST: '127.0.0.1',

@@ -3,17 +3,18 @@ import { after, afterEach, before, test } from 'node:test';
 import type { MediaEventFrame } from '@parley/contract/media-control';
 import { DATA_FLOW, encodeData } from '@parley/media-description';
 import { startUdpProxy, type UdpProxy } from '../../../../e2e/udp-proxy.ts';
+import { ownPort } from '../../../server/testkit/kit/ports.ts';
 import type { ControlClient } from '../../testkit/control-client.ts';
 import { joinWithData, openDataRoom } from '../../testkit/data-peer.ts';
 import { collectPeers } from '../../testkit/native-peer.ts';
-import { eventually, freeUdpPort, startTestNode, type TestNode } from '../../testkit/node.ts';
+import { eventually, startTestNode, type TestNode } from '../../testkit/node.ts';
 
 let kit: TestNode;
 let control: ControlClient;
 let proxy: UdpProxy;
 let past: readonly [number, number];
 before(async () => {
-  const port = await freeUdpPort();
+  const port = await ownPort();
   proxy = await startUdpProxy(port, { host: '127.0.0.1' });
   past = [proxy.port, port];
   const ports = { SFU_UDP_PORT: String(port), SFU_ANNOUNCED_UDP_PORT: String(proxy.port) };

@@ -5,9 +5,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { MediaTrackRequest } from '@parley/contract/media-control';
 import type { Description } from '@parley/media-description';
+import { ownPort } from '../../../server/testkit/kit/ports.ts';
 import { newPeer, parametersOf, remoteSdp } from '../../testkit/native-peer.ts';
 import { eventually } from '../../testkit/node.ts';
-import { freeUdpPort } from '../../testkit/ports.ts';
 import { endPeers } from '../../testkit/rtp-peer.ts';
 import { candidatesOf } from '../announce.ts';
 import { Legs } from '../pipes/legs.ts';
@@ -30,7 +30,7 @@ after(async () => {
 });
 
 test('[MED-45] a closed transport leaves nothing in memory', async () => {
-  const udpPort = await freeUdpPort();
+  const udpPort = await ownPort();
   const certificate = createCertificate(Date.now());
   const open = (): WeakRef<PeerTransport> => {
     const listener = { packet() {}, state() {}, data() {} };
@@ -63,7 +63,7 @@ test('[MED-45] a closed transport leaves nothing in memory', async () => {
 });
 
 test('[MED-47] a peer that knocks before its answer was taken is let in, however eager', async () => {
-  const udpPort = await freeUdpPort();
+  const udpPort = await ownPort();
   const certificate = createCertificate(Date.now());
   const connectEarly = async (round: number): Promise<void> => {
     const listener = { packet() {}, state() {}, data() {} };
@@ -102,7 +102,7 @@ test('[MED-47] a peer that knocks before its answer was taken is let in, however
 
 /** The publishing side of a participant, without anybody at the other end. */
 async function newPublisher() {
-  const udpPort = await freeUdpPort();
+  const udpPort = await ownPort();
   const certificate = createCertificate(Date.now());
   const present = new Set<string>();
   const permissions = {
@@ -264,7 +264,7 @@ test('[RUN-32] the sweep of a media node looks at each transport once, however m
     legs: new Legs(await PipeSocket.open('127.0.0.1', onError), systemClock),
     random: Math.random,
     newTrackId: () => 'track',
-    udpPort: await freeUdpPort(),
+    udpPort: await ownPort(),
     bindAddress: undefined,
     certificate: createCertificate(Date.now()),
     iceKey: Buffer.alloc(32),

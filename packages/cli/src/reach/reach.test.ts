@@ -11,10 +11,10 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { WebSocketServer } from 'ws';
 import { isOutside } from '../../../../apps/server/src/domains/fleet/turn.ts';
 import { eventually } from '../../../../apps/server/testkit/kit/eventually.ts';
-import { onFreePort } from '../../../../apps/server/testkit/kit/ports.ts';
+import { onFreePort, ownPort } from '../../../../apps/server/testkit/kit/ports.ts';
 import { startService, type TestService } from '../../../../apps/server/testkit/kit/service.ts';
 import { createAuthority, type TestAuthority } from '../../../../apps/server/testkit/peers/tls-receiver.ts';
-import { freeUdpPort, startTestNode, type TestNode } from '../../../../apps/sfu/testkit/node.ts';
+import { startTestNode, type TestNode } from '../../../../apps/sfu/testkit/node.ts';
 import { parley, spawned } from '../../testkit/run.ts';
 
 let authority: TestAuthority;
@@ -150,7 +150,7 @@ test('[CLI-8] with an API key it joins a room of its own, connects media directl
 });
 
 test('[CLI-8] where UDP is closed it says what to open, and fails only when nothing else is open', async () => {
-  const closed = await freeUdpPort();
+  const closed = await ownPort();
   const tcp = (await relaysOf()).find((url) => url.endsWith('=tcp')) ?? '';
   const udp = `turn:127.0.0.1:${closed}?transport=udp`;
   const open = await standIn({ relays: [udp, tcp] });
