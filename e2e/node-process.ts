@@ -20,6 +20,7 @@ export const embeddedNode = async (): Promise<Record<string, string>> => ({
   SFU_EMBEDDED: 'true',
   SFU_UDP_PORT: String(await ownPort()),
   SFU_INTERNAL_PORT: String(await ownPort()),
+  SFU_TURN_PORT: String(await ownPort()),
 });
 
 const nodeFile = fileURLToPath(new URL('../apps/sfu/src/main.ts', import.meta.url));
@@ -41,6 +42,7 @@ export async function startNodeProcess({
     CONTROL_URL: controlUrl,
     SFU_INTERNAL_PORT: String(await ownPort()),
     SFU_UDP_PORT: String(await ownPort()),
+    SFU_TURN_PORT: String(await ownPort()),
     SFU_ANNOUNCED_HOST: '127.0.0.1',
   };
   let text = '';

@@ -11,6 +11,7 @@ import { type Api, createApi } from '@parley/server';
 import { joinAs } from '../../apps/server/testkit/clients/rooms.ts';
 import { openTls } from '../../apps/server/testkit/clients/tls-client.ts';
 import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
+import { ownPort } from '../../apps/server/testkit/kit/ports.ts';
 import { startService, type TestService } from '../../apps/server/testkit/kit/service.ts';
 import { createAuthority, type TestAuthority } from '../../apps/server/testkit/peers/tls-receiver.ts';
 import { startTestNode, type TestNode } from '../../apps/sfu/testkit/node.ts';
@@ -44,9 +45,13 @@ async function startOnePort(): Promise<TestService> {
 
 before(async () => {
   service = await startOnePort();
-  const variables = { CONTROL_URL: service.url, SFU_REGISTRATION_SECRET: service.config.sfuSecrets[0] ?? '' };
-  // The usual port, or a free one.
-  node = await startTestNode({ ...variables, SFU_ANNOUNCED_HOST: '127.0.0.1', SFU_TURN_PORT: '' }, true);
+  const variables = {
+    CONTROL_URL: service.url,
+    SFU_REGISTRATION_SECRET: service.config.sfuSecrets[0] ?? '',
+    SFU_ANNOUNCED_HOST: '127.0.0.1',
+    SFU_TURN_PORT: String(await ownPort()),
+  };
+  node = await startTestNode(variables, true);
   await eventually(() => service.service.fleet.takesRooms());
   const { apiKey } = await service.newProject();
   api = createApi({ baseUrl: service.url, credential: apiKey });

@@ -159,8 +159,9 @@ describe('[CLI-5] doctor', () => {
   let base: Record<string, string>;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'parley-doctor-'));
-    const [port, udp] = [await ownPort(), await ownPort()];
-    base = { PORT: String(port), SFU_UDP_PORT: String(udp), DATA_DIR: folder };
+    const own = async (): Promise<string> => String(await ownPort());
+    const media = { SFU_UDP_PORT: await own(), SFU_INTERNAL_PORT: await own(), SFU_TURN_PORT: await own() };
+    base = { PORT: await own(), ...media, DATA_DIR: folder };
   });
   after(() => rm(folder, { recursive: true, force: true }));
 

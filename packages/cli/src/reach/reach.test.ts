@@ -39,8 +39,13 @@ before(async () => {
     }),
   );
   const [secret = ''] = service.config.sfuSecrets;
-  const variables = { CONTROL_URL: service.url, SFU_REGISTRATION_SECRET: secret, SFU_ANNOUNCED_HOST: '127.0.0.1' };
-  node = await startTestNode({ ...variables, SFU_TURN_PORT: '' }, true);
+  const variables = {
+    CONTROL_URL: service.url,
+    SFU_REGISTRATION_SECRET: secret,
+    SFU_ANNOUNCED_HOST: '127.0.0.1',
+    SFU_TURN_PORT: String(await ownPort()),
+  };
+  node = await startTestNode(variables, true);
   await eventually(async () => assert.ok((await relaysOf()).length > 0));
 });
 
