@@ -24,10 +24,6 @@ interface BillingOptions {
   log?: (line: string) => void;
 }
 
-/** A machine that is busy may refuse a start or two. */
-const start = (variables: Record<string, string>): Promise<ServerProcess> =>
-  eventually(() => startProcess(variables), { withinMs: 120_000, everyMs: 1_000 });
-
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Real server and media processes, people who come and go by a script, kills, and what was metered in the end. */
@@ -65,7 +61,7 @@ async function startFleet({ processes, nodes, env, secret, random }: BillingOpti
     SIGNALING_MAX_CONNECTIONS_PER_WINDOW: '100000',
   };
   const servers: ServerProcess[] = [];
-  for (let index = 0; index < processes; index++) servers.push(await start(shared));
+  for (let index = 0; index < processes; index++) servers.push(await startProcess(shared));
   const urlOf = (index: number): string => servers[index % servers.length]?.url ?? '';
   const media: NodeProcess[] = [];
   const kills: Bill['kills'] = [];
@@ -76,7 +72,7 @@ async function startFleet({ processes, nodes, env, secret, random }: BillingOpti
     const server = servers[index % servers.length] as ServerProcess;
     kills.push({ what: 'server', name: server.url, atMs: Date.now() });
     await server.kill();
-    servers[index % servers.length] = await start({
+    servers[index % servers.length] = await startProcess({
       ...shared,
       PORT: String(server.port),
       DATA_DIR: server.dataDir,

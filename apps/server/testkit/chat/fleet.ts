@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises';
 import { type Api, createApi } from '@parley/server';
-import { eventually } from '../kit/eventually.ts';
 import { createPeople, type TestProject } from '../kit/people.ts';
 import { newDataDir, type ServerProcess, startProcess } from '../kit/process.ts';
 
@@ -56,8 +55,7 @@ export async function startFleet(options: FleetOptions): Promise<ChatFleet> {
   const start = (place: number, port?: number) => {
     const own = { ...envOf(place), ...(port === undefined ? {} : { PORT: String(port) }) };
     const variables: Record<string, string> = { ...fleetEnv, DATA_DIR: dataDir, ...env, ...own };
-    // On a busy machine a start may take longer than a process waits for its database.
-    return eventually(() => startProcess(variables), { withinMs: 60_000, everyMs: 500 });
+    return startProcess(variables);
   };
   const processes: ServerProcess[] = [];
   while (processes.length < count) processes.push(await start(processes.length));

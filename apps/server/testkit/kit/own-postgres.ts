@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { eventually } from './eventually.ts';
-import { onFreePort } from './ports.ts';
+import { ownPort } from './ports.ts';
 
 /** A PostgreSQL of our own, to be stopped, crashed and starved. */
 export interface OwnPostgres {
@@ -54,14 +54,14 @@ export async function startOwnPostgres({
 }: OwnPostgresOptions = {}): Promise<OwnPostgres> {
   const folder = given ?? mkdtempSync(join(tmpdir(), 'parley-postgres-'));
   const cluster = makeData(folder, 'initdb', ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']);
-  return await onFreePort((port) => startOn(port, { ...cluster, settings, isOurs: given === undefined }));
+  return await startOn(await ownPort(), { ...cluster, settings, isOurs: given === undefined });
 }
 
 /** A server that follows another one by streaming replication. */
 export async function startOwnReplica(primary: OwnPostgres): Promise<OwnPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-replica-'));
   const cluster = makeData(folder, 'pg_basebackup', ['-d', primary.url, '-R', '-X', 'stream', '-c', 'fast']);
-  return await onFreePort((port) => startOn(port, { ...cluster, settings: {}, isOurs: true }));
+  return await startOn(await ownPort(), { ...cluster, settings: {}, isOurs: true });
 }
 
 /** The data of a cluster, made by one of the server's programs. */
@@ -115,7 +115,7 @@ async function startOn(port: number, { bin, folder, data, user, settings, isOurs
       if (!isRunning()) child = spawn(join(bin, 'postgres'), args, { ...user, cwd: folder, stdio: 'ignore' });
       // Not to be waited for when it has ended: another one may answer there.
       await eventually(async () => (isRunning() ? await answers(url) : undefined), { withinMs: 30_000 });
-      if (!isRunning()) throw new Error(`PostgreSQL ended at once: Port ${port} is in use.`);
+      if (!isRunning()) throw new Error(`PostgreSQL ended at once: port ${port} is in use.`);
     },
     stop,
     freeze: () => signalAll('SIGSTOP'),

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from './eventually.ts';
-import { onFreePort, ownPort } from './ports.ts';
+import { ownPort } from './ports.ts';
 import { hasWorkerEnd } from './worker-life.ts';
 
 /** A real `npm start`: its own process, so that it can be killed. */
@@ -68,12 +68,8 @@ export function spawnServer(variables: Record<string, string>): { child: ChildPr
 /** Starts a server and resolves when it is ready; rejects with what it printed when it is not. */
 export async function startProcess(variables: Record<string, string> = {}): Promise<ServerProcess> {
   const dataDir = variables['DATA_DIR'] ?? (await newDataDir());
-  const given = variables['PORT'];
-  const start = (port: number) => startOn(port, dataDir, variables);
-  return given === undefined ? await onFreePort(start) : await start(Number(given));
-}
-
-async function startOn(port: number, dataDir: string, variables: Record<string, string>): Promise<ServerProcess> {
+  // Its own for as long as the test lives: who kills it starts it again on the same port.
+  const port = Number(variables['PORT'] ?? (await ownPort()));
   // Of its media node, if it runs one: the default one may be taken.
   const udpPort = String(await ownPort());
   const { child, output } = spawnServer({

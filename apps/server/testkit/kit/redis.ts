@@ -8,7 +8,7 @@ import { createClient } from 'redis';
 import { createRedis, type Redis } from '../../src/adapters/redis.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { eventually } from './eventually.ts';
-import { onFreePort, ownPort } from './ports.ts';
+import { ownPort } from './ports.ts';
 import { stoppable } from './stoppable.ts';
 
 export const testRedisUrl = process.env['PARLEY_TEST_REDIS_URL'];
@@ -116,9 +116,8 @@ export interface OwnRedis {
   thaw(): void;
 }
 
-export const startOwnRedis = (): Promise<OwnRedis> => onFreePort(startOn);
-
-async function startOn(port: number): Promise<OwnRedis> {
+export async function startOwnRedis(): Promise<OwnRedis> {
+  const port = await ownPort();
   const url = `redis://127.0.0.1:${port}`;
   let child: ChildProcess | undefined;
   const isGone = (): boolean => child === undefined || hasEnded(child);
@@ -132,7 +131,7 @@ async function startOn(port: number): Promise<OwnRedis> {
         return await withClient(url, async (client) => void (await client.ping()));
       });
       // Another one may have answered.
-      if (isGone()) throw new Error(`Redis ended at once: Port ${port} is in use.`);
+      if (isGone()) throw new Error(`Redis ended at once: port ${port} is in use.`);
     },
     kill: () => killChild(child),
     freeze: () => void child?.kill('SIGSTOP'),
