@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ownPort } from '../../testkit/kit/ports.ts';
 import { startService } from '../../testkit/kit/service.ts';
+import { sharedService } from '../../testkit/kit/shared-service.ts';
 
 test('[OBS-16] /metrics asks for METRICS_TOKEN as Bearer', async () => {
   const service = await startService({ env: { METRICS_TOKEN: 'scraper' } });
@@ -27,10 +28,9 @@ test('[OBS-16] METRICS_PORT takes /metrics off the public port', async () => {
 });
 
 test('[OBS-16] without either it answers as before', async () => {
-  const service = await startService();
+  const service = await sharedService();
   assert.equal((await service.fetch('/metrics')).status, 200);
   assert.equal((await service.fetch('/healthz')).headers.get('strict-transport-security'), null);
-  await service.stop();
 });
 
 test('[SEC-31] where PUBLIC_URL is https, browsers are told to stay there', async () => {

@@ -6,6 +6,8 @@ import { test } from 'node:test';
 import { eventually, patienceMs } from '../../testkit/kit/eventually.ts';
 import { startService, type TestService } from '../../testkit/kit/service.ts';
 
+// Each has a service of its own, which it stops.
+
 /** A request whose head the server has, and whose body it waits for. */
 async function beginRequest(service: TestService, apiKey: string): Promise<ClientRequest> {
   const sending = request(`${service.url}/v1/rooms`, {

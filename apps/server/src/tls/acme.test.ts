@@ -17,7 +17,7 @@ const dayMs = 86_400_000;
 let authority: TestAuthority;
 let acme: AcmeServer;
 let clock: FakeClock;
-/** Its database is the others'. */
+/** Its database is the others', and no other file's: by their clocks months pass, and what is old is deleted. */
 let base: TestService;
 let names = 0;
 let name = '';

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { createVisitor, mailedToken, mailTo, newEmail } from '../../../testkit/clients/visitor.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import { startService, type TestService } from '../../../testkit/kit/service.ts';
+import { sharedService } from '../../../testkit/kit/shared-service.ts';
 import { startOidcPeer } from '../../../testkit/peers/oidc-peer.ts';
 
 const password = 'correct horse battery';
@@ -31,7 +32,7 @@ describe('who may register', () => {
   let invite: TestService;
   let bounded: TestService;
   before(async () => {
-    [open, oidc] = await Promise.all([startService(), startOidcPeer([redirectUri])]);
+    [open, oidc] = await Promise.all([sharedService(), startOidcPeer([redirectUri])]);
     await open.newPerson('first');
     closed = await withPolicy({ REGISTRATION: 'closed' });
     invite = await withPolicy({ REGISTRATION: 'invite' });
@@ -39,7 +40,6 @@ describe('who may register', () => {
   });
   after(async () => {
     for (const service of services) await service.stop();
-    await open.stop();
     await oidc.close();
   });
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { createVisitor, mailedToken, mailTo, newEmail, type Visitor } from '../../../testkit/clients/visitor.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
-import { startService, type TestService } from '../../../testkit/kit/service.ts';
+import type { TestService } from '../../../testkit/kit/service.ts';
+import { sharedService } from '../../../testkit/kit/shared-service.ts';
 
 const password = 'correct horse battery';
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
@@ -13,9 +14,8 @@ const bearer = (accessToken: string) => ({ authorization: `Bearer ${accessToken}
 describe('passwords and devices', () => {
   let service: TestService;
   before(async () => {
-    service = await startService();
+    service = await sharedService();
   });
-  after(() => service.stop());
 
   /** A proven account and the browser it was proven in. */
   async function proven(): Promise<{ email: string; home: Visitor; accessToken: string }> {
@@ -117,7 +117,8 @@ describe('passwords and devices', () => {
     const { email, accessToken } = await proven();
     await login(createVisitor(service), email, password, edge);
     await login(createVisitor(service), email, password, 'curl/8.9');
-    await service.as().call('login', { body: { email, password } });
+    // Of this machine, and no budget of other files.
+    await service.as().call('login', { body: { email, password } }, { headers: { 'x-forwarded-for': '127.0.3.4' } });
     const listed = await service.as(accessToken).call('listSessions');
     assert.deepEqual(listed.map(({ device }) => device).sort(), ['Edge on Windows', 'curl', 'node', 'node']);
     const places = listed.map(({ place }) => place?.replace(/[\d./]+$/, '')).sort();

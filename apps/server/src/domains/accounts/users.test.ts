@@ -58,6 +58,7 @@ test('[AUTH-14] the first account counts from when it is proven; in development 
 });
 
 test('[AUTH-14] OPERATOR_EMAILS names the operators instead, once their addresses are proven', async () => {
+  // Of its own: the first account is that of its database.
   const development = await startService();
   const [first, named, unproven] = [await verified(development), await verified(development), newEmail()];
   await registered(development, unproven);

@@ -10,6 +10,7 @@ describe('networks of API keys', () => {
   /** On the same database, as another process would be. */
   let other: TestService;
   before(async () => {
+    // Of its own: a table of its database is away for a while.
     service = await startService();
     other = await startService({ beside: service });
   });

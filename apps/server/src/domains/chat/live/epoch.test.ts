@@ -6,6 +6,7 @@ import { startService, type TestService } from '../../../../testkit/kit/service.
 import { sql } from '../../../core/sql.ts';
 
 test('[CHATWS-13] [CHATWS-15] on a restored database conversations have a new epoch, and clients of the old one are not recovered', async () => {
+  // Of its own: its database says that it came from another cluster.
   const service = await startService();
   const chat = await createChatKit(service);
   const { id: room } = await chat.conversation(['alice']);

@@ -26,6 +26,7 @@ let alive: TestService;
 let killed: TestService;
 let chat: ChatOf;
 before(async () => {
+  // Of its own: what the killed process takes from the database nobody else is to miss.
   alive = await startService();
   // What it records is old enough at once to count as stranded.
   const clock = { ...systemClock, now: () => systemClock.now() - 10_000 };
