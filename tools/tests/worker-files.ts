@@ -1,6 +1,6 @@
 /**
  * The files of a worker: takes one after the other and runs each as a suite, so that modules are loaded once and one
- * service serves them all. See docs/adr/0080-test-workers.md.
+ * service serves them all. See docs/adr/0258-how-the-tests-run.md.
  */
 import { setPriority } from 'node:os';
 import { describe } from 'node:test';
