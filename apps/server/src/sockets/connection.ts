@@ -1,49 +1,27 @@
-import { type CloseCode, fail, type Limits, type ServerFrameTable, ServiceError } from '@parley/contract';
+import { type CloseCode, fail, type ServerFrameTable, ServiceError } from '@parley/contract';
 import type { WebSocket } from 'ws';
-import type { Clock } from '../core/clock.ts';
+import { toServiceError } from '../core/faults.ts';
 import type { Grant } from '../core/grant.ts';
-import type { Log } from '../core/log.ts';
-import { type RateLimiter, wholeSeconds } from '../core/rate-limiter.ts';
-import type { Connection, SocketDefinition, SocketSession } from '../core/socket.ts';
-import { clockLeewaySeconds } from '../core/tokens.ts';
+import type { SocketSession } from '../core/socket.ts';
 import type { Timed, Times } from './deadlines.ts';
-import { createFrameAnswers, type End } from './frame-answers.ts';
-import { type FrameRoute, type RawFrame, readFrame } from './frame-reader.ts';
+import type { FrameRoute, RawFrame } from './frame-reader.ts';
 import { OutboxWriter } from './frame-writer.ts';
-import { pongFrame, readHeartbeat } from './heartbeat.ts';
-import { createInbox } from './inbox.ts';
-import { Meter } from './meter.ts';
-import { OpenConnection } from './open-connection.ts';
+import { createInbox, type Inbox } from './inbox.ts';
+import { type Life, OpenConnection } from './open-connection.ts';
 import type { Outbox } from './outbox.ts';
-import { closeCodeOf, closeReason } from './socket-errors.ts';
+import { errorFields } from './socket-errors.ts';
+import { AwaitingAuth } from './states/awaiting-auth.ts';
+import { closing } from './states/closing.ts';
+import { Open } from './states/open.ts';
+import {
+  type ConnectionDeps,
+  type Definition,
+  type EndOf,
+  type Owner,
+  type Visitor,
+  windowMsOf,
+} from './states/state.ts';
 import type { Offer } from './upgrade.ts';
-
-type State<S extends SocketSession> =
-  | { is: 'awaitingAuth'; deadline: number; isChecking: boolean }
-  | { is: 'open'; session: S; leavePlace: () => void; isExpiringSent: boolean }
-  | { is: 'closing' };
-
-/** What of a definition the life of a connection needs; its frames are in the routes. */
-type Definition<S extends SocketSession, V extends ServerFrameTable> = Omit<
-  SocketDefinition<S, never, V>,
-  'frames' | 'handlers' | 'authFrame'
-> & { authFrame: string };
-
-export interface ConnectionDeps {
-  clock: Clock;
-  log: Log;
-  limits: Limits;
-  rateLimiter: RateLimiter;
-  isOriginAllowed: (projectId: string, origin: string) => Promise<boolean>;
-}
-
-/** What the upgrade request says of the client. */
-export interface Visitor {
-  connectionId: string;
-  ip: string;
-  userAgent: string | null;
-  origin: string | null;
-}
 
 export interface Wire {
   ws: WebSocket;
@@ -68,216 +46,191 @@ export interface LiveConnection extends Timed {
   terminate(): void;
 }
 
-const authTimeoutMs = 5_000;
-const expiringBeforeMs = 60_000;
-
-/** The life of one connection: awaitingAuth, open, closing. */
 export function createConnection<S extends SocketSession, V extends ServerFrameTable>(
   definition: Definition<S, V>,
   routes: ReadonlyMap<string, FrameRoute<S, V>>,
-  { ws, createOutbox, onKnown, claim, onSooner, onGone }: Wire,
+  wire: Wire,
   visitor: Visitor,
-  { token, first }: Pick<Offer, 'token' | 'first'>,
+  offer: Pick<Offer, 'token' | 'first'>,
   deps: ConnectionDeps,
 ): LiveConnection {
-  const { clock, log, limits, rateLimiter } = deps;
-  let heardAt = clock.elapsed();
-  let state: State<S> = { is: 'awaitingAuth', deadline: heardAt + authTimeoutMs, isChecking: false };
+  return new SocketConnection(definition, routes, wire, visitor, offer, deps);
+}
+
+/**
+ * The life of one connection: what outlasts its states, and the way from one to the next. What comes is handled by the
+ * state. A class, as its states are: a closure for each function is most of what an idle socket takes (ADR 175).
+ */
+class SocketConnection<S extends SocketSession, V extends ServerFrameTable>
+  implements LiveConnection, Life<S>, Owner<S, V>
+{
+  readonly definition: Definition<S, V>;
+  readonly routes: ReadonlyMap<string, FrameRoute<S, V>>;
+  readonly deps: ConnectionDeps;
+  readonly connection: OpenConnection<S, V>;
+  readonly writer: OutboxWriter;
+  readonly #wire: Wire;
+  readonly #outbox: Outbox;
+  readonly #inbox: Inbox;
+  state: AwaitingAuth<S, V> | Open<S, V> | typeof closing;
+  heardAt: number;
   /** Kept after the end: handlers that are still running may read it. */
-  let lastSession: S | null = null;
-  const hasFirst = definition.takesFirst === true && first !== null;
-  const outbox = createOutbox(() => close(4408, 'SLOW_CONSUMER'));
-  const writer = new OutboxWriter(outbox, clock, definition.replyType);
-  const windowMs = limits.RATE_LIMIT_WINDOW_SECONDS * 1000;
-  const frameBudget = definition.frameBudget ? limits[definition.frameBudget] : null;
-  const inbox = createInbox({ ws, outbox, frameBudget, windowMs, handle });
-  const malformed = new Meter(limits.SOCKETS_MAX_MALFORMED_FRAMES, windowMs);
-  const invalid = new Meter(limits.SOCKETS_MAX_INVALID_FRAMES, windowMs);
-  const pings = new Meter(limits.SOCKETS_MAX_PINGS, windowMs);
+  #session: S | null = null;
 
-  const connection: Connection<S, V> = new OpenConnection<S, V>(visitor, clock.now(), outbox, writer, {
-    // Handlers run only after authentication.
-    session: () => lastSession ?? fail('SVC_UNAUTHENTICATED'),
-    lastSeenAt: () => clock.now() - (clock.elapsed() - heardAt),
-    isOpen,
-    renew(session) {
-      lastSession = session;
-      if (state.is !== 'open') return;
-      state = { ...state, session, isExpiringSent: false };
-      onSooner();
-    },
-    close,
-  });
-
-  const endsWith = (type: string, error: ServiceError): End | null => definition.endsWith?.(type, error) ?? null;
-  const endOfInvalid = (error: ServiceError): End | null => (invalid.use(heardAt).excess > 0 ? endOf(error) : null);
-  const answers = createFrameAnswers({ connection, routes, endsWith, endOfInvalid, writer, rateLimiter, clock, log });
-
-  /** Leaves every state but `closing`; the domain is notified at once, not when the handshake is over. */
-  function finish(code: number): boolean {
-    const before = state;
-    if (before.is === 'closing') return false;
-    if (before.is === 'awaitingAuth') onKnown();
-    state = { is: 'closing' };
-    inbox.clear();
-    outbox.flush();
-    outbox.drop();
-    if (before.is === 'open') {
-      before.leavePlace();
-      definition.closed(connection, code);
-    }
-    return true;
+  constructor(
+    definition: Definition<S, V>,
+    routes: ReadonlyMap<string, FrameRoute<S, V>>,
+    wire: Wire,
+    visitor: Visitor,
+    { token, first }: Pick<Offer, 'token' | 'first'>,
+    deps: ConnectionDeps,
+  ) {
+    const { clock, limits } = deps;
+    const { ws } = wire;
+    this.definition = definition;
+    this.routes = routes;
+    this.deps = deps;
+    this.heardAt = clock.elapsed();
+    this.#wire = wire;
+    this.#outbox = wire.createOutbox(() => this.close(4408, 'SLOW_CONSUMER'));
+    this.writer = new OutboxWriter(this.#outbox, clock, definition.replyType);
+    this.#inbox = createInbox({
+      ws,
+      outbox: this.#outbox,
+      frameBudget: definition.frameBudget ? limits[definition.frameBudget] : null,
+      windowMs: windowMsOf(limits),
+      handle: (frame) => this.state.handle(frame),
+    });
+    this.connection = new OpenConnection<S, V>(visitor, clock.now(), this.#outbox, this.writer, this);
+    const ownFirst = definition.takesFirst === true ? first : null;
+    const awaiting = new AwaitingAuth<S, V>(this, visitor, ownFirst !== null, wire.onKnown);
+    this.state = awaiting;
+    this.#listen(ws);
+    // In no closure: it is not kept for as long as the connection is open.
+    if (token !== null) this.#inbox.runFirst(awaiting.authenticate(token, null));
+    if (ownFirst !== null) this.#receiveFirst(Buffer.from(ownFirst));
   }
 
-  function close(code: CloseCode, reason: string): void {
-    if (finish(code)) ws.close(code, reason);
+  #listen(ws: WebSocket): void {
+    ws.on('message', (data, isBinary) => {
+      if (isBinary) this.close(4400, 'BINARY_FRAME');
+      else this.#receive(data as Buffer);
+    });
+    ws.on('ping', () => {
+      this.heardAt = this.deps.clock.elapsed();
+    });
+    ws.on('error', ignoreFailed);
+    ws.on('close', (code) => {
+      this.#finish(code);
+      this.#wire.onGone();
+    });
   }
 
-  async function authenticate(token: string, ref: string | null): Promise<void> {
-    if (state.is !== 'awaitingAuth') return;
-    state.isChecking = true;
-    try {
-      const session = await authenticatedSession(definition, token, visitor, deps);
-      // The client may have disconnected by now.
-      if (state.is === 'awaitingAuth') open(session);
-    } catch (error) {
-      answers.sendError(error, { id: ref }, endOf);
-    }
-  }
-
-  function open(session: S): void {
-    const leavePlace = claim(session);
-    lastSession = session;
-    state = { is: 'open', session, leavePlace, isExpiringSent: false };
-    onKnown();
-    onSooner();
-    definition.opened(connection, hasFirst);
-  }
-
-  async function authenticateBy({ type, id, fields }: RawFrame): Promise<void> {
-    const token = fields['token'];
-    if (type === definition.authFrame && typeof token === 'string') return authenticate(token, id);
-    answers.sendError(new ServiceError('SVC_UNAUTHENTICATED'), { id }, endOf);
-  }
-
-  // A function, because the compiler does not see that awaiting may change the state.
-  function isOpen(): boolean {
-    return state.is === 'open';
-  }
-
-  async function handle(frame: RawFrame): Promise<void> {
-    if (state.is === 'awaitingAuth') await authenticateBy(frame);
-    if (isOpen()) await answers.answer(frame);
-  }
-
-  function receive(bytes: Buffer): void {
-    heardAt = clock.elapsed();
-    if (state.is === 'closing') return;
-    const heartbeat = state.is === 'open' ? readHeartbeat(bytes) : null;
-    if (heartbeat) {
-      if (mayPing()) outbox.write(pongFrame(heartbeat, clock.now()));
-      return;
-    }
-    let frame: RawFrame;
-    try {
-      frame = readFrame(bytes);
-    } catch (error) {
-      // From somebody we do not know, one is enough.
-      const isLast = malformed.use(heardAt).excess > 0 || state.is === 'awaitingAuth';
-      answers.sendError(error, { id: null }, isLast ? endOf : undefined);
-      return;
-    }
-    if (frame.type !== 'ping' || state.is !== 'open') admit(frame);
-    else if (mayPing()) answers.pong(frame);
+  #receive(bytes: Buffer): void {
+    this.heardAt = this.deps.clock.elapsed();
+    this.state.receive(bytes);
   }
 
   /** Of the address, which ws has not measured. */
-  function receiveFirst(bytes: Buffer): void {
-    if (bytes.length > definition.frameBytesMax) close(1009, 'FRAME_TOO_LARGE');
-    else receive(bytes);
+  #receiveFirst(bytes: Buffer): void {
+    if (bytes.length > this.definition.frameBytesMax) this.close(1009, 'FRAME_TOO_LARGE');
+    else this.#receive(bytes);
   }
 
-  /** Closes a connection that sends too many. */
-  function mayPing(): boolean {
-    const { excess, remainingMs } = pings.use(heardAt);
-    if (excess > 0) closeOverLimit(wholeSeconds(remainingMs));
-    return excess === 0;
-  }
-
-  const closeOverLimit = (retryAfterSeconds: number): void =>
-    close(4429, `RATE_LIMITED; retryAfter=${retryAfterSeconds}`);
-
-  function admit(frame: RawFrame): void {
-    const admission = inbox.push(frame, heardAt);
-    if (admission.is === 'close') closeOverLimit(admission.retryAfterSeconds);
+  admit(frame: RawFrame): void {
+    const admission = this.#inbox.push(frame, this.heardAt);
+    if (admission.is === 'close') this.closeOverLimit(admission.retryAfterSeconds);
     else if (admission.is === 'warn') {
       const { retryAfterSeconds } = admission;
-      answers.refuse(new ServiceError('SVC_RATE_LIMITED', { retryAfterSeconds }), frame);
+      this.refuse(new ServiceError('SVC_RATE_LIMITED', { retryAfterSeconds }), frame);
     }
   }
 
-  /** When the next tick can find something to do. */
-  function dueAt({ now, elapsed }: Times): number {
-    if (state.is === 'closing') return Number.POSITIVE_INFINITY;
-    if (state.is === 'awaitingAuth') return Math.max(state.deadline, elapsed);
-    const { session, isExpiringSent } = state;
-    const tokenAt = session.expiresAt + (isExpiringSent ? clockLeewaySeconds * 1000 : -expiringBeforeMs);
-    return Math.min(heardAt + definition.heartbeatTimeoutMs, elapsed + tokenAt - now);
+  open(session: S, hasFirst: boolean): void {
+    const { claim, onKnown, onSooner } = this.#wire;
+    const leavePlace = claim(session);
+    this.#session = session;
+    this.state = new Open<S, V>(this, leavePlace);
+    onKnown();
+    onSooner();
+    this.definition.opened(this.connection, hasFirst);
   }
 
-  ws.on('message', (data, isBinary) => {
-    if (isBinary) close(4400, 'BINARY_FRAME');
-    else receive(data as Buffer);
-  });
-  ws.on('ping', () => {
-    heardAt = clock.elapsed();
-  });
-  // ws has already answered with the right close code (1002, 1007, 1009): only an unhandled event would hurt.
-  ws.on('error', () => undefined);
-  ws.on('close', (code) => {
-    finish(code);
-    onGone();
-  });
-  // In no closure: it is not kept for as long as the connection is open.
-  if (token !== null) inbox.runFirst(authenticate(token, null));
-  if (hasFirst) receiveFirst(Buffer.from(first));
+  /** Leaves every state but `closing`; the domain is notified at once, not when the handshake is over. */
+  #finish(code: number): boolean {
+    const { state } = this;
+    if (state.is === 'closing') return false;
+    this.state = closing;
+    this.#inbox.clear();
+    this.#outbox.flush();
+    this.#outbox.drop();
+    state.leave(code);
+    return true;
+  }
 
-  return {
-    grant: () => (state.is === 'open' ? state.session : null),
-    tick({ now, elapsed }) {
-      if (state.is === 'awaitingAuth') {
-        if (elapsed >= state.deadline && !state.isChecking) close(4408, 'AUTH_TIMEOUT');
-      } else if (state.is === 'open') {
-        const { expiresAt } = state.session;
-        if (now >= expiresAt + clockLeewaySeconds * 1000) close(4401, 'TOKEN_EXPIRED');
-        else if (elapsed - heardAt > definition.heartbeatTimeoutMs) close(4408, 'HEARTBEAT_LOST');
-        else if (!state.isExpiringSent && now >= expiresAt - expiringBeforeMs) {
-          state.isExpiringSent = true;
-          definition.expiring(connection);
-        }
-      }
-      return dueAt({ now, elapsed });
-    },
-    announceReconnect(afterMs) {
-      if (state.is === 'open') definition.draining(connection, afterMs);
-    },
-    close,
-    terminate: () => ws.terminate(),
-  };
+  close(code: CloseCode, reason: string): void {
+    if (this.#finish(code)) this.#wire.ws.close(code, reason);
+  }
+
+  closeOverLimit(retryAfterSeconds: number): void {
+    this.close(4429, `RATE_LIMITED; retryAfter=${retryAfterSeconds}`);
+  }
+
+  terminate(): void {
+    this.#wire.ws.terminate();
+  }
+
+  refuse(error: unknown, frame: RawFrame, orEnd?: EndOf): void {
+    const { definition } = this;
+    this.sendError(error, frame, (refusal) => definition.endsWith?.(frame.type, refusal) ?? orEnd?.(refusal) ?? null);
+  }
+
+  sendError(error: unknown, { type, id }: { type?: string; id: string | null }, endOf?: EndOf): void {
+    const refusal = toServiceError(error);
+    if (refusal.code === 'SVC_INTERNAL') {
+      const fields = { error, frame: type, connectionId: this.connection.id };
+      this.deps.log.error(fields, 'frame or authentication failed');
+    }
+    const end = endOf?.(refusal) ?? null;
+    this.writer.send('error', errorFields(refusal, id, end !== null));
+    if (end) this.close(end.code, end.reason);
+  }
+
+  session(): S {
+    // Handlers run only after authentication.
+    return this.#session ?? fail('SVC_UNAUTHENTICATED');
+  }
+
+  lastSeenAt(): number {
+    const { clock } = this.deps;
+    return clock.now() - (clock.elapsed() - this.heardAt);
+  }
+
+  isOpen(): boolean {
+    return this.state.is === 'open';
+  }
+
+  renew(session: S): void {
+    this.#session = session;
+    if (this.state.is !== 'open') return;
+    this.state.renew();
+    this.#wire.onSooner();
+  }
+
+  grant(): Grant | null {
+    return this.isOpen() ? this.#session : null;
+  }
+
+  announceReconnect(afterMs: number): void {
+    if (this.isOpen()) this.definition.draining(this.connection, afterMs);
+  }
+
+  tick(times: Times): number {
+    this.state.tick(times);
+    // It may be another state by now.
+    return this.state.dueAt(times);
+  }
 }
 
-/** The session behind the token, if this visitor may open it. */
-async function authenticatedSession<S extends SocketSession, V extends ServerFrameTable>(
-  { authenticate, connectBudget }: Pick<Definition<S, V>, 'authenticate' | 'connectBudget'>,
-  token: string,
-  { origin }: Visitor,
-  { rateLimiter, isOriginAllowed }: ConnectionDeps,
-): Promise<S> {
-  const session = await authenticate(token);
-  if (origin !== null && !(await isOriginAllowed(session.projectId, origin))) fail('SVC_ORIGIN_NOT_ALLOWED');
-  if (connectBudget) await rateLimiter.spendFor(connectBudget, session, session.subject);
-  return session;
-}
-
-/** A client that cannot authenticate is closed with the code of the refusal. */
-const endOf = (refusal: ServiceError): End => ({ code: closeCodeOf(refusal), reason: closeReason(refusal) });
+// ws has already answered with the right close code (1002, 1007, 1009): only an unhandled event would hurt.
+function ignoreFailed(): void {}

@@ -17,7 +17,7 @@ interface InboxDeps {
 /** What became of a frame: queued, or over the budget, which warns once, then ignores, then closes. */
 export type Admission = { is: 'queued' | 'ignored' } | { is: 'warn' | 'close'; retryAfterSeconds: number };
 
-interface Inbox {
+export interface Inbox {
   push(frame: RawFrame, now: number): Admission;
   /** Frames that come while this runs wait until it is done. */
   runFirst(work: Promise<void>): void;

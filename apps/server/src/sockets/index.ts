@@ -7,11 +7,12 @@ import { toServiceError } from '../core/faults.ts';
 import type { OpenConnections } from '../core/grant.ts';
 import type { Ids } from '../core/ids.ts';
 import type { AnySocket, SocketDefinition, SocketSession } from '../core/socket.ts';
-import { type ConnectionDeps, createConnection, type LiveConnection, type Visitor, type Wire } from './connection.ts';
+import { createConnection, type LiveConnection, type Wire } from './connection.ts';
 import { Deadlines } from './deadlines.ts';
 import { createFrameRoutes } from './frame-reader.ts';
 import { createFlusher } from './outbox.ts';
 import { closeCodeOf, closeReason } from './socket-errors.ts';
+import type { ConnectionDeps, Visitor } from './states/state.ts';
 import {
   answerUpgrade,
   createUpgrade,

@@ -4,7 +4,7 @@ import type { FrameWriter } from './frame-writer.ts';
 import type { Outbox } from './outbox.ts';
 
 /** What only the life of the connection knows. */
-interface Life<S extends SocketSession> {
+export interface Life<S extends SocketSession> {
   session(): S;
   lastSeenAt(): number;
   isOpen(): boolean;
