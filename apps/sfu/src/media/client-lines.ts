@@ -7,6 +7,7 @@ import {
   type Extensions,
   type MediaEntry,
 } from '@parley/media-description';
+import { MediaError } from './errors.ts';
 import type { Publication } from './publication.ts';
 import type { Negotiation, NegotiationHost, Slot } from './slot.ts';
 import type { Subscription } from './subscription.ts';
@@ -64,12 +65,27 @@ export class ClientLines implements Negotiation {
     // The line stays as it was answered, for the next track.
   }
 
+  // The client made the offer, and its transport came with it: nothing is ever offered to it.
+  open(): void {}
+  flush(): void {}
+  repeat(): void {}
+  tick(): void {}
+  expire(): void {}
+
+  answer(): never {
+    return refuseAnother();
+  }
+
+  restart(): never {
+    return refuseAnother();
+  }
+
   close(): void {
     this.#slots = [];
   }
 
   /** Our answer: everything a line can carry on those that receive, nothing on any other. */
-  answer(): MediaEntry[] {
+  describe(): MediaEntry[] {
     return this.#offered.map(({ mid, kind }): MediaEntry => {
       const slot = this.#slots.find((one) => one.mid === mid);
       if (!slot) return { mid, kind, direction: 'inactive', codecs: [] };
@@ -87,6 +103,10 @@ export class ClientLines implements Negotiation {
       };
     });
   }
+}
+
+function refuseAnother(): never {
+  throw new MediaError('STALE', 'The client made the offer: nothing is negotiated again.');
 }
 
 type ReceivingEntry = MediaEntry & { kind: 'audio' | 'video' };

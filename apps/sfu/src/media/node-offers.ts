@@ -10,7 +10,7 @@ import {
 import { offeredCodecs } from './codecs.ts';
 import { MediaError } from './errors.ts';
 import type { Publication } from './publication.ts';
-import type { Negotiation, NegotiationHost, Slot } from './slot.ts';
+import type { Negotiation, NegotiationHost, Slot, SlotUse } from './slot.ts';
 import type { Subscription } from './subscription.ts';
 
 const DATA_MID = 'data';
@@ -25,6 +25,10 @@ interface NodeOffersDeps extends NegotiationHost {
   now(): number;
   /** Many come and go: what changes is offered together. */
   isLarge(): boolean;
+  /** A new transport in place of any before: our side of it. */
+  openTransport(): Omit<Description, 'media'>;
+  /** The client's side of it, as a whole answer says. */
+  acceptTransport(answer: Description): void;
   sendOffer(revision: number, isRestart: boolean, description: Description): void;
 }
 
@@ -75,9 +79,9 @@ export class NodeOffers implements Negotiation {
     return this.#slots;
   }
 
-  /** A transport was made; offers go out from now on. */
-  connect(local: Omit<Description, 'media'>): void {
-    this.#local = local;
+  /** Offers go out from now on. */
+  open(): void {
+    this.#local = this.#deps.openTransport();
     this.#scheduleFlush();
   }
 
@@ -165,7 +169,7 @@ export class NodeOffers implements Negotiation {
     });
   }
 
-  /** Sends the next offer unless one awaits its answer. What does not fit a frame goes with the one after it. */
+  /** What does not fit a frame goes with the offer after it. */
   flush(): void {
     if (this.#pending || !this.#local || this.#gathers()) return;
     const isWhole = this.#needsWhole;
@@ -200,12 +204,12 @@ export class NodeOffers implements Negotiation {
     return this.#isGathering;
   }
 
-  /** Every 20 ms: what was gathered. */
+  /** Sends what was gathered. */
   tick(): void {
     if (this.#isGathering) this.flush();
   }
 
-  /** Call it about twice a second: an offer whose answer is lost or failed must not keep later tracks away. */
+  /** An offer whose answer is lost or failed must not keep later tracks away. */
   expire(now: number): void {
     const pending = this.#pending;
     if (!pending) return;
@@ -217,17 +221,15 @@ export class NodeOffers implements Negotiation {
     this.flush();
   }
 
-  /** Repeats the offer that awaits an answer, for a signaling socket that may have lost it. */
   repeat(): void {
     if (this.#pending) this.#deps.sendOffer(this.#revision, false, this.#pending.description);
   }
 
-  /** The slots that the client accepted. `acceptTransport` gets the parameters of a whole answer. */
-  answer(revision: number, answer: Description, acceptTransport: (answer: Description) => void): Slot[] {
+  answer(revision: number, answer: Description): Slot[] {
     const pending = this.#pending;
     if (!pending || revision !== this.#revision)
       throw new MediaError('STALE', `The latest offer is revision ${this.#revision}.`);
-    if (pending.isWhole) acceptTransport(answer);
+    if (pending.isWhole) this.#deps.acceptTransport(answer);
     this.#pending = undefined;
     const entries = new Map(answer.media.map((entry) => [entry.mid, entry]));
     return pending.slots.filter((slot) => this.#accepts(slot, entries.get(slot.mid)));
@@ -248,11 +250,11 @@ export class NodeOffers implements Negotiation {
     return true;
   }
 
-  /** Another transport: lines only for the tracks there are now, with subscriptions of their own. */
+  /** Lines only for the tracks there are now, with new subscriptions. */
   restart(): void {
     this.#slots = this.#slots.filter(({ use }) => use);
     this.#slots.forEach((slot, index) => {
-      if (slot.use) slot.use.subscription = this.#newSubscription(slot.use.publication);
+      if (slot.use) this.#subscribeAnew(slot.use);
       slot.mid = String(index);
       slot.isActive = false;
       slot.isReusable = false;
@@ -262,6 +264,12 @@ export class NodeOffers implements Negotiation {
     this.#pending = undefined;
     this.#needsWhole = true;
     this.#isRestarting = true;
+    this.open();
+  }
+
+  #subscribeAnew(use: SlotUse): void {
+    use.publication.unsubscribe(use.subscription);
+    use.subscription = this.#newSubscription(use.publication);
   }
 
   close(): void {

@@ -8,7 +8,7 @@ import { NodeOffers } from './node-offers.ts';
 import type { PeerTransport, PeerTransportListener } from './peer-transport.ts';
 import type { Publication } from './publication.ts';
 import { isRtcp } from './rtp.ts';
-import type { NegotiationHost, Slot, SlotUse, StreamState } from './slot.ts';
+import type { Negotiation, NegotiationHost, Slot, SlotUse, StreamState } from './slot.ts';
 import { Subscription } from './subscription.ts';
 import { extensionTable } from './template.ts';
 
@@ -41,7 +41,7 @@ export class Subscriber {
   readonly #deps: SubscriberDeps;
   readonly #host: NegotiationHost;
   readonly #downlink: Downlink;
-  #negotiation: NodeOffers | ClientLines;
+  #negotiation: Negotiation;
   #transport: PeerTransport | undefined;
   #nextSsrc: number;
 
@@ -53,7 +53,14 @@ export class Subscriber {
       newSubscription: (...args) => this.#newSubscription(...args),
     };
     const { clock, isLarge } = deps;
-    this.#negotiation = new NodeOffers({ ...this.#host, now: clock.now, isLarge, sendOffer: deps.events.offer });
+    this.#negotiation = new NodeOffers({
+      ...this.#host,
+      now: clock.now,
+      isLarge,
+      openTransport: () => ({ ...this.#replaceTransport(true).offer(), candidates: deps.candidates() }),
+      acceptTransport: (answer) => this.#acceptTransport(answer),
+      sendOffer: deps.events.offer,
+    });
     this.#downlink = new Downlink({ ...deps, slots: () => this.#negotiation.slots });
   }
 
@@ -73,12 +80,7 @@ export class Subscriber {
 
   /** Opens the transport, if it is not open, and offers what there is. */
   open(): void {
-    if (!this.#transport && this.#negotiation instanceof NodeOffers) this.#connect(this.#negotiation);
-  }
-
-  #connect(offers: NodeOffers): void {
-    const transport = this.#replaceTransport(true);
-    offers.connect({ ...transport.offer(), candidates: this.#deps.candidates() });
+    if (!this.#transport) this.#negotiation.open();
   }
 
   #replaceTransport(hasData: boolean): PeerTransport {
@@ -108,7 +110,7 @@ export class Subscriber {
     const transport = this.#replaceTransport(false);
     const local = usable('offer', () => transport.acceptOffer(offer));
     for (const { publication, streamId } of wanted) this.subscribe(publication, streamId);
-    return { ...local, candidates: this.#deps.candidates(), media: lines.answer() };
+    return { ...local, candidates: this.#deps.candidates(), media: lines.describe() };
   }
 
   #takeSsrc(): number {
@@ -164,31 +166,24 @@ export class Subscriber {
     return true;
   }
 
-  /** Repeats the offer that awaits an answer, for a signaling socket that may have lost it. */
   repeatOffer(): void {
-    if (this.#negotiation instanceof NodeOffers) this.#negotiation.repeat();
+    this.#negotiation.repeat();
   }
 
   /** Every 20 ms. */
   tick(now: number): void {
     this.#downlink.tick(now);
-    if (this.#negotiation instanceof NodeOffers) this.#negotiation.tick();
+    this.#negotiation.tick();
   }
 
   /** Twice a second. */
   report(now: number): void {
-    if (this.#negotiation instanceof NodeOffers) this.#negotiation.expire(now);
+    this.#negotiation.expire(now);
   }
 
   answer(revision: number, answer: Description): void {
-    const offers = this.#offers();
-    this.#activate(offers.answer(revision, answer, (whole) => this.#acceptTransport(whole)));
-    offers.flush();
-  }
-
-  #offers(): NodeOffers {
-    if (this.#negotiation instanceof NodeOffers) return this.#negotiation;
-    throw new MediaError('STALE', 'The client made the offer: nothing is negotiated again.');
+    this.#activate(this.#negotiation.answer(revision, answer));
+    this.#negotiation.flush();
   }
 
   #acceptTransport(answer: Description): void {
@@ -236,10 +231,7 @@ export class Subscriber {
 
   /** A new transport with everything that is subscribed now. */
   restart(): void {
-    const offers = this.#offers();
-    for (const { publication, subscription } of this.#uses()) publication.unsubscribe(subscription);
-    offers.restart();
-    this.#connect(offers);
+    this.#negotiation.restart();
   }
 
   /** Ends subscriptions that the permissions no longer allow. */
