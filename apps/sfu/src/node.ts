@@ -1,27 +1,21 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { availableParallelism, totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isPublic } from './addresses.ts';
-import { Announcer, candidatesOf, machine, type Sources } from './announce.ts';
-import { ConfigError, EVERY_ADDRESS, type NodeConfig, urlHost } from './config.ts';
+import { Announcer, machine, type Sources } from './announce.ts';
+import type { NodeConfig } from './config.ts';
 import { Directory } from './control/directory.ts';
-import { createExecutor } from './control/executor.ts';
-import { FleetPipes } from './control/fleet-pipes.ts';
-import { startControlServer } from './control/server.ts';
-import { Spread } from './control/spread.ts';
 import type { Worker } from './control/workers.ts';
 import { createLoadMeter } from './load-meter.ts';
 import type { MediaClock } from './media/clock.ts';
-import { renderMetrics } from './metrics.ts';
-import { chooseMediaPorts } from './ports.ts';
 import { type Registration, startRegistration } from './registration.ts';
-import { startWorkers } from './start-workers.ts';
+import { startControl } from './start-control.ts';
+import { type NodeMedia, startMedia } from './start-media.ts';
 import { startNodeRelay } from './turn/node-relay.ts';
 
 /** The participants of a controller that stays disconnected this long are removed. */
 const ORPHAN_MS = 60_000;
 const SWEEP_MS = 1000;
-const ICE_KEY_BYTES = 32;
 const EMPTY_LOOK_MS = 250;
 
 export interface MediaNode {
@@ -59,75 +53,40 @@ export async function startNode(deps: NodeDeps): Promise<MediaNode> {
   const onError = (error: unknown) =>
     log('error', error instanceof Error ? (error.stack ?? error.message) : String(error));
 
-  const ports = await chooseMediaPorts(config);
-  const iceKey = randomBytes(ICE_KEY_BYTES);
-  const workers: Worker[] = [];
-  const spread = new Spread({ workers, directory, busyPercent: config.roomSpreadPercent });
-  const fleetPipes = new FleetPipes({ workers, directory, secrets: config.secrets, host: config.pipes?.host ?? null });
-  const lifecycle: { ready(): unknown } = { ready: () => {} };
-  const onReady = (index: number): void => {
-    fleetPipes.restore(index);
-    lifecycle.ready();
+  const { isDraining } = drain;
+  const media = await startMedia({ config, clock, directory, announcer, onError });
+  const { ports, iceKey } = media;
+  const turn = await startNodeRelay({ config, clock, announcer, ports, iceKey, onError }).catch(after(media.stop));
+  const stopMedia = async (): Promise<void> => {
+    await turn?.relay.close();
+    await media.stop();
   };
-  await startWorkers({
+  const control = await startControl({
     config,
     clock,
-    directory,
-    announcer,
-    ports,
-    iceKey,
-    workers,
-    spread,
-    fleetPipes,
-    onReady,
-    onError,
-  });
-  const stopWorkers = async (error: unknown): Promise<never> => {
-    await Promise.all(workers.map((worker) => worker.stop()));
-    throw error;
-  };
-  const turn = await startNodeRelay({ config, clock, announcer, ports, iceKey, onError }).catch(stopWorkers);
-  const isReady = () => workers.every((worker) => worker.isReady);
-  const { isDraining } = drain;
-  if (EVERY_ADDRESS.includes(config.internalHost))
-    log('warn', 'the control port listens on every address: set SFU_INTERNAL_HOST to the one that servers reach');
-  const server = await startControlServer({
-    node: config.name,
     instanceId,
-    secrets: config.secrets,
-    host: config.internalHost,
-    port: config.internalPort,
-    mayMovePort: config.mayMoveInternalPort,
-    clock,
-    controller: (id) => directory.controller(id),
-    execute: createExecutor({ directory, workers, spread, fleetPipes, capacity: config.capacity, clock, isDraining }),
-    isDraining,
-    isReady,
-    metrics: { token: config.metricsToken, render: () => renderMetrics(workers) },
+    directory,
+    media,
     turn,
-    pipes: () => fleetPipes.describe(),
+    isDraining,
+    log,
     onError,
-  }).catch(async (error: unknown) => {
-    await turn?.relay.close();
-    return stopWorkers(notListening(error, config));
-  });
-  const internalUrl = config.internalUrl ?? `http://${urlHost(config.internalHost)}:${server.port}`;
+  }).catch(after(stopMedia));
   // A process that restarted has other pipes: servers learn of them by the greeting.
-  lifecycle.ready = () => fleetPipes.hasMet && server.greetAgain();
-  const sweep = setInterval(() => {
-    evictLostControllers(directory, workers, clock.now());
-    fleetPipes.tick(clock.now());
-  }, SWEEP_MS);
-  const tellAddresses = () => {
-    for (const [index, { announcedPort }] of ports.entries())
-      workers[index]?.announce(candidatesOf(announcer.addresses, announcedPort));
+  media.onRestarted(() => {
+    if (media.fleetPipes.hasMet) control.greetAgain();
+  });
+  const sweep = startSweep(directory, media, clock);
+  const announceAnew = (): void => {
+    media.announce();
     turn?.announce();
     // Servers learn the relay's URLs from the greeting.
-    server.greetAgain();
+    control.greetAgain();
     log('info', `clients are told ${announcer.addresses.join(', ')}`);
   };
+  const { internalUrl } = control;
   const registration = registers
-    ? register(deps, workers, { announcer, internalUrl, drain, tellAddresses })
+    ? register(deps, media.workers, { announcer, internalUrl, drain, announceAnew })
     : undefined;
 
   return {
@@ -135,8 +94,8 @@ export async function startNode(deps: NodeDeps): Promise<MediaNode> {
     instanceId,
     turnUrls: () => turn?.urls() ?? [],
     udpPorts: ports.map(({ udpPort }) => udpPort),
-    pids: () => workers.flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
-    isReady,
+    pids: () => media.workers.flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
+    isReady: media.isReady,
     async drain() {
       drain.leave();
       if (config.drainSeconds > 0) {
@@ -148,21 +107,25 @@ export async function startNode(deps: NodeDeps): Promise<MediaNode> {
     async stop() {
       registration?.stop();
       clearInterval(sweep);
-      await turn?.relay.close();
-      await Promise.all(workers.map((worker) => worker.stop()));
-      await server.close();
+      await stopMedia();
+      await control.close();
     },
   };
 }
 
-/** What to do about it, for an operator. */
-function notListening(error: unknown, { internalHost, internalPort }: NodeConfig): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'EADDRINUSE')
-    return new ConfigError(`SFU_INTERNAL_PORT ${internalPort} is taken: stop its program or choose another port.`);
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return new ConfigError(`SFU_INTERNAL_HOST must be an address of this machine; ${internalHost} is not.`);
-  return error;
+/** A part did not start: those before it end. */
+const after =
+  (stop: () => Promise<void>) =>
+  async (error: unknown): Promise<never> => {
+    await stop();
+    throw error;
+  };
+
+function startSweep(directory: Directory, { workers, fleetPipes }: NodeMedia, clock: MediaClock): NodeJS.Timeout {
+  return setInterval(() => {
+    evictLostControllers(directory, workers, clock.now());
+    fleetPipes.tick(clock.now());
+  }, SWEEP_MS);
 }
 
 /** Whether this node takes no new rooms: the control plane drains it, or it is about to end. */
@@ -193,14 +156,14 @@ interface RegisterDeps {
   internalUrl: string;
   drain: ReturnType<typeof createDrain>;
   /** Called when they have changed. */
-  tellAddresses: () => void;
+  announceAnew: () => void;
 }
 
 /** Registers with the control plane and heartbeats from then on. */
 function register(
   { config, clock, log, onRegistration }: NodeDeps,
   workers: readonly Worker[],
-  { announcer, internalUrl, drain, tellAddresses }: RegisterDeps,
+  { announcer, internalUrl, drain, announceAnew }: RegisterDeps,
 ): Registration {
   const meter = createLoadMeter({
     workers,
@@ -224,7 +187,7 @@ function register(
     load: () => meter.read(),
     async onAnswer({ isDraining, observedAddress }) {
       drain.set(isDraining);
-      if (await announcer.look(observedAddress)) tellAddresses();
+      if (await announcer.look(observedAddress)) announceAnew();
     },
     onRegistered() {
       onRegistration?.(null);
