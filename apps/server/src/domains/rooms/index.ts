@@ -15,7 +15,9 @@ import type { RevokedTokens, Standing } from '../end-users/index.ts';
 import type { Fleet } from '../fleet/index.ts';
 import type { Access, OfflineTokens } from '../projects/index.ts';
 import { createDepartures } from './departures.ts';
+import { createFurtherNodes } from './further-nodes.ts';
 import { createIceServers, type TurnConfig } from './ice-servers.ts';
+import { createLostNodes } from './lost-nodes.ts';
 import { createMassRevocation } from './mass-revocation.ts';
 import { createParticipants } from './participants.ts';
 import { createPersonalData } from './personal.ts';
@@ -23,6 +25,7 @@ import { createPlacement } from './placement.ts';
 import { createRoomBus } from './room-bus.ts';
 import { createRoomChange } from './room-change.ts';
 import { listLastSeqs, listRoomEvents } from './room-event-store.ts';
+import { createRoomNodes } from './room-nodes.ts';
 import { updateRoomLinks } from './room-store.ts';
 import { createRooms } from './rooms.ts';
 import { createRtcTokens } from './rtc-tokens.ts';
@@ -31,10 +34,10 @@ import { createSessions } from './sessions.ts';
 import { createSweeps } from './sweeps.ts';
 
 export { assertPayloadFits } from './participants.ts';
-export type { JoinPlacement, Placement } from './placement.ts';
 export { toParticipant, toRoom, toTrack } from './records.ts';
 export type { RoomBus, RoomFrame, RoomMessage } from './room-bus.ts';
 export type { RoomEvent } from './room-event-store.ts';
+export type { JoinPlacement, Placement } from './room-nodes.ts';
 export { countPlaced, type StoredRoom } from './room-store.ts';
 export type { StoredToken } from './rtc-token-store.ts';
 export { grantOf, type RtcTokens, type TokenName } from './rtc-tokens.ts';
@@ -80,8 +83,11 @@ export function createRoomsDomain(deps: RoomsDeps) {
   const roomBus = createRoomBus({ bus });
   const roomChange = createRoomChange({ ...deps, nodes: fleet.nodes, roomBus });
   const departures = createDepartures({ ...deps, roomChange });
-  const placement = createPlacement({ ...deps, departures, roomChange, dataFallback });
-  const rooms = createRooms({ ...deps, roomChange, departures, placement, participantsMax });
+  const roomNodes = createRoomNodes({ fleet, dataFallback });
+  const furtherNodes = createFurtherNodes({ ...deps, roomChange, roomNodes });
+  const lostNodes = createLostNodes({ ...deps, departures, roomChange });
+  const placement = createPlacement({ ...deps, roomChange, roomNodes, furtherNodes, lostNodes });
+  const rooms = createRooms({ ...deps, roomChange, departures, roomNodes, participantsMax });
   const iceServers = createIceServers(deps);
   const tokens = createRtcTokens({
     ...deps,

@@ -15,9 +15,9 @@ import type { Ids } from '../../core/ids.ts';
 import { metadataJson } from '../../core/safe-json.ts';
 import type { ParticipantsMax } from './ceiling.ts';
 import type { Departures } from './departures.ts';
-import type { PlacementService } from './placement.ts';
 import { toRoom } from './records.ts';
 import type { RoomChange } from './room-change.ts';
+import type { RoomNodes } from './room-nodes.ts';
 import {
   findOpenRoom,
   findRoom,
@@ -37,15 +37,15 @@ export interface RoomDeps {
   cursors: Cursors;
   roomChange: RoomChange;
   departures: Departures;
-  placement: PlacementService;
+  roomNodes: Pick<RoomNodes, 'reach'>;
   participantsMax: ParticipantsMax;
 }
 
 const idPattern = /^room_[0-9a-z]{24}$/;
 
-export function createRooms({ db, clock, ids, cursors, roomChange, departures, placement, participantsMax }: RoomDeps) {
+export function createRooms({ db, clock, ids, cursors, roomChange, departures, roomNodes, participantsMax }: RoomDeps) {
   const isReachable = async ({ serverName }: StoredRoom): Promise<boolean> =>
-    serverName !== null && (await placement.reach(serverName)) !== null;
+    serverName !== null && (await roomNodes.reach(serverName)) !== null;
   const record = async (room: StoredRoom): Promise<Room> => toRoom(room, participantsMax, await isReachable(room));
 
   /** By id, open or closed, or by the name of an open room. */
@@ -88,7 +88,7 @@ export function createRooms({ db, clock, ids, cursors, roomChange, departures, p
     const rows = await listOpenRooms(from, scope, { after, name, serverName, limit: limit + 1 });
     const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(cursorScope, [last.createdAt, last.id]));
     const servers = [...new Set(items.flatMap(({ serverName }) => serverName ?? []))];
-    const hellos = await Promise.all(servers.map((name) => placement.reach(name)));
+    const hellos = await Promise.all(servers.map((name) => roomNodes.reach(name)));
     const reachable = new Set(servers.filter((_, index) => hellos[index] !== null));
     return page(
       items.map((room) => toRoom(room, participantsMax, reachable.has(room.serverName ?? ''))),
