@@ -6,8 +6,9 @@ import { createMemoryExpiringSets } from '../../../adapters/expiring-sets/memory
 import { createCursors } from '../../../core/cursors.ts';
 import { createKeyring } from '../../../core/keyring.ts';
 import type { Hub } from './hub.ts';
-import { createPresence, type Place } from './presence.ts';
+import { createPresence } from './presence.ts';
 import { createPresenceRefresh, presenceTurns } from './presence-refresh.ts';
+import type { Place } from './presence-sets.ts';
 import type { Client, Subscription } from './subscriptions.ts';
 
 /** What the refresh reads of a client and of a subscription. */

@@ -1,4 +1,4 @@
-import type { Place } from './presence.ts';
+import type { Place } from './presence-sets.ts';
 import type { Client, Subscription } from './subscriptions.ts';
 
 /** In slices: other commands to the shared store must not queue behind a refresh of everybody. */

@@ -25,7 +25,7 @@ import type { Targets } from '../targets.ts';
 import { type ChangeEntry, jsonOf, recordBytesMax } from './change.ts';
 import type { Channel, Listener, MemberView } from './channel.ts';
 import type { Hub } from './hub.ts';
-import type { Stored } from './presence.ts';
+import type { Stored } from './presence-sets.ts';
 
 export interface ChatSession extends SocketSession {
   caller: ChatTokenCaller;

@@ -1,0 +1,86 @@
+import type { Clock } from '../../../core/clock.ts';
+import type { Bus, ExpiringEntry, ExpiringSets } from '../../../core/ports.ts';
+import type { Hub } from './hub.ts';
+import { connectionsOf, keyOf, type Place, type Seen, usersOf } from './presence-sets.ts';
+
+interface PresencePlacesDeps {
+  expiringSets: Pick<ExpiringSets, 'prolongAll' | 'touchAll'>;
+  bus: Pick<Bus, 'onGap'>;
+  clock: Clock;
+  hub: Pick<Hub, 'broadcast'>;
+  ttlMs: number;
+}
+
+/** Places of this process in the shared store: written when they have changed, else only prolonged. */
+export function createPresencePlaces({ expiringSets, bus, clock, hub, ttlMs }: PresencePlacesDeps) {
+  /** How far `lastSeenAt` may be off. Who sends a heartbeat as often has been heard by every refresh. */
+  const beatMs = ttlMs / 3;
+  let losses = 0;
+  // The shared store may have lost what it had, as when a replica takes over: the next refresh writes everything.
+  bus.onGap(() => {
+    losses++;
+  });
+
+  const isBeating = ({ lastSeenAt }: Place): boolean => clock.now() - lastSeenAt <= beatMs;
+
+  /** What is to be seen of a place beside who it is. */
+  const seenOf = (place: Place): string =>
+    `${place.status} ${place.since} ${isBeating(place) ? 'beats' : Math.round(place.lastSeenAt / 1000)} ${losses}`;
+
+  function valueFor(place: Place): string {
+    const { userId, status, since, lastSeenAt } = place;
+    return JSON.stringify({ userId, status, since, lastSeenAt, beats: isBeating(place) } satisfies Seen);
+  }
+
+  /** All of them in one command, with a second one only where something has changed or expired. */
+  async function refresh(places: readonly Place[], isHere: (place: Place) => boolean): Promise<void> {
+    const [kept, changed]: [Place[], Place[]] = [[], []];
+    for (const place of places) (place.stored.seen === seenOf(place) ? kept : changed).push(place);
+    await Promise.all([changed.length > 0 && touchAll(changed), kept.length > 0 && prolong(kept, isHere)]);
+  }
+
+  async function prolong(places: readonly Place[], isHere: (place: Place) => boolean): Promise<void> {
+    const live = await expiringSets.prolongAll(entriesOf(places), ttlMs);
+    const expired = places.filter((place, at) => !(live[at] && live[places.length + at]) && isHere(place));
+    if (expired.length > 0) await touchAll(expired);
+  }
+
+  /** The connections, then the users. */
+  const entriesOf = (places: readonly Place[], value?: (place: Place) => string): ExpiringEntry[] => [
+    ...places.map((place) => ({
+      set: connectionsOf(place.conversationId),
+      member: place.connectionId,
+      ...(value && { value: value(place) }),
+    })),
+    ...places.map(({ conversationId, userId }) => ({ set: usersOf(conversationId), member: userId })),
+  ];
+
+  function noteStored(places: readonly Place[], seen: readonly string[]): void {
+    for (const [at, { stored }] of places.entries()) stored.seen = seen[at] ?? null;
+  }
+
+  /** All of them in one command; says of each whether its user was not there before. */
+  async function touchAll(places: readonly Place[]): Promise<boolean[]> {
+    const seen = places.map(seenOf);
+    // Until it is answered, and when it is not, nobody knows.
+    noteStored(places, []);
+    const touched = await expiringSets.touchAll(entriesOf(places, valueFor), ttlMs).catch((error) => {
+      noteStored(places, []);
+      throw error;
+    });
+    noteStored(places, seen);
+    const entered = new Set<string>();
+    return places.map((place, at) => {
+      const isNew = touched[places.length + at] === true;
+      const { conversationId, userId, status } = place;
+      // Also after an expiry that was published as a leave: a user who sends again has entered again.
+      if (isNew && !entered.has(keyOf(place))) {
+        hub.broadcast(conversationId, 'presence', { userId, status, event: 'enter' });
+      }
+      if (isNew) entered.add(keyOf(place));
+      return isNew;
+    });
+  }
+
+  return { refresh, touchAll };
+}
