@@ -277,3 +277,46 @@ test('[SOCK-16] one subject has so many sockets and a process so many in all; on
   await (await own.chat()).take('hello');
   await own.stop();
 });
+
+test('[SOCK-16] one that is gone while its token is checked takes no place', async () => {
+  const own = await startSockets({ SOCKETS_MAX_PER_SUBJECT: '1' });
+  const open = async () => {
+    const checks = own.started.length;
+    const client = await openSocket(`${own.url}/v1/chat/ws?token=good-slow`);
+    await eventually(() => own.started.length === checks + 1);
+    return client;
+  };
+  const gone = await open();
+  await gone.close();
+  await eventually(() => own.sockets.count === 0);
+  own.letSlowGo();
+  const stays = await open();
+  own.letSlowGo();
+  await stays.take('hello');
+  await own.stop();
+});
+
+test('[SOCK-16] one address has 50 connections that are not authenticated; one that ends before makes room', async () => {
+  const own = await startSockets();
+  const open = () => openSocket(`${own.url}/v1/chat/ws`);
+  const unknown = await Promise.all(Array.from({ length: 50 }, open));
+  assert.deepEqual(await (await open()).whenClosed(), { code: 4429, reason: 'RATE_LIMITED; retryAfter=5' });
+  await Promise.all(unknown.map((client) => client.close()));
+  await eventually(() => own.sockets.count === 0);
+  const next = await open();
+  assert.equal((await next.ask({ type: 'auth', token: own.newToken() })).type, 'ack');
+  await own.stop();
+});
+
+test('[SOCK-12] the end of a token is announced again for the one that renewed it', async () => {
+  const own = await startSockets();
+  const client = await own.chat();
+  const connection = await own.connectionOf(client);
+  for (let renewed = 0; renewed < 2; renewed++) {
+    connection.renew({ ...connection.session, expiresAt: own.clock.now() + 30_000 });
+    await own.clock.advance(2_000);
+    await client.take('token.expiring');
+  }
+  assert.equal(client.closed, null);
+  await own.stop();
+});
