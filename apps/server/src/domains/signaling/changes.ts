@@ -27,12 +27,12 @@ export const newPending = (): Pending => ({
 });
 
 const everyMs = 500;
-/** Entries of one `quality` frame: more would not fit. */
-const qualityEntriesMax = 60;
+/** Entries of one `quality` or `speakers` frame: more would not fit. */
+const entriesMax = 60;
 
-export const inQualityFrames = (updates: readonly QualityUpdate[]): QualityUpdate[][] =>
-  Array.from({ length: Math.ceil(updates.length / qualityEntriesMax) }, (_, index) =>
-    updates.slice(index * qualityEntriesMax, (index + 1) * qualityEntriesMax),
+export const inFrames = <T>(entries: readonly T[]): T[][] =>
+  Array.from({ length: Math.ceil(entries.length / entriesMax) }, (_, index) =>
+    entries.slice(index * entriesMax, (index + 1) * entriesMax),
   );
 
 interface ChangesDeps<R> {
@@ -62,7 +62,7 @@ export function createChanges<R extends { readonly pending: Pending }>({
     const told = Map.groupBy(pending.quality.values(), ({ audience }) => audience);
     pending.quality.clear();
     for (const [audience, some] of told)
-      for (const piece of inQualityFrames(some.map(({ update }) => update))) sendQuality(room, piece, audience);
+      for (const piece of inFrames(some.map(({ update }) => update))) sendQuality(room, piece, audience);
   }
 
   function flushSoon(room: R): void {

@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.ts';
 import type { Unsubscribe } from '../../core/ports.ts';
 import { frameText, type SocketFrame } from '../../core/socket.ts';
 import type { RoomBus, RoomEvent, RoomFrame, RoomMessage } from '../rooms/index.ts';
-import { type Audience, createChanges, inQualityFrames, newPending, type Pending } from './changes.ts';
+import { type Audience, createChanges, inFrames, newPending, type Pending } from './changes.ts';
 import type { Member, QualityUpdate } from './member.ts';
 
 /** A room as far as this process serves it. */
@@ -148,7 +148,7 @@ export function createHub({
   function tellQuality(room: HubRoom, updates: readonly QualityUpdate[], node: string | null = null): void {
     const audience = node !== null && room.nodes.has(node) ? null : node;
     if (isLarge(room)) changes.addQuality(room, updates, audience);
-    else for (const piece of inQualityFrames(updates)) sendQuality(room, piece, audience);
+    else for (const piece of inFrames(updates)) sendQuality(room, piece, audience);
   }
 
   /** Quality is no event of the room: who has not yet received `joined` gets the last of it after that. */
@@ -195,8 +195,7 @@ export function createHub({
       const backlog = member.backlog ?? [];
       member.backlog = null;
       for (const send of backlog) send();
-      for (const updates of inQualityFrames([...member.heldQuality.values()]))
-        member.connection?.send('quality', { updates });
+      for (const updates of inFrames([...member.heldQuality.values()])) member.connection?.send('quality', { updates });
       member.heldQuality.clear();
     });
   }
