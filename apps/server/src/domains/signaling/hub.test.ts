@@ -70,7 +70,11 @@ const writtenTo = ({
   frames,
 }: {
   frames: object[];
-}): { type: string; updates: { identity: string; quality: string }[] }[] =>
+}): {
+  type: string;
+  updates: { identity: string; quality: string }[];
+  speakers: { identity: string; level: number; active: boolean }[];
+}[] =>
   frames.map((frame) => {
     const text = String(frame);
     return JSON.parse(text.slice(text.indexOf('{')));
@@ -105,6 +109,63 @@ test('[SIG-30] in a large room what nodes say of quality is told at most twice a
   hub.tellQuality(room, [{ identity: 'far', quality: 'POOR', score: null }], 'node-9');
   await clock.advance(500);
   assert.deepEqual([near.frames.length, writtenTo(far).at(-1)?.updates[0]?.identity], [before, 'far']);
+});
+
+test('[SIG-32] a node that names strangers fills no memory, and who is said to speak keeps the place', async () => {
+  const hub = newHub([]);
+  const room = await hub.enter('room');
+  room.size = 30;
+  room.nodes = new Set(['node-1', 'node-2']);
+  const state = newConnection();
+  const member = newMember('ada', state);
+  room.members.set('ada', { ...member, backlog: null });
+  const told = () => writtenTo(state).flatMap(({ speakers }) => speakers);
+  const named = (count: number, level: number, active = true) =>
+    Array.from({ length: count }, (_, index) => ({ identity: `${level}-${index}`, level, active }));
+  hub.tellSpeakers(room, named(15, 0.5), 'node-1');
+  assert.deepEqual(told(), named(15, 0.5));
+  for (const level of [0.01, 0.02]) hub.tellSpeakers(room, named(10_000, level), 'node-2');
+  assert.ok(room.speaking.voices.size <= 50, `${room.speaking.voices.size} names`);
+  await clock.advance(500);
+  assert.equal(told().length, 20, 'nobody was pushed out by who is quieter');
+  const heard = told().length;
+  hub.tellSpeakers(room, named(10_000, 0.03, false), 'node-2');
+  await clock.advance(500);
+  assert.ok(told().length <= heard + 50);
+  for (const level of [0.01, 0.02]) hub.tellSpeakers(room, named(10_000, level, false), 'node-2');
+  hub.tellSpeakers(room, named(15, 0.5, false), 'node-1');
+  await clock.advance(500);
+  assert.equal(room.speaking.voices.size, 0, 'who is silent is not kept');
+});
+
+test('[FLEET-21] who speaks on a node that is not one of the room is told to who has their media there alone', async () => {
+  const hub = newHub([]);
+  const room = await hub.enter('room');
+  room.size = 40;
+  room.nodes = new Set(['node-1']);
+  const [near, far] = [newConnection(), newConnection()];
+  const members = [newMember('near', near), { ...newMember('far', far), serverName: 'node-9' }];
+  for (const member of members) room.members.set(member.session.id, { ...member, backlog: null });
+  const speaks = (identity: string) => ({ identity, level: 0.5, active: true });
+  hub.tellSpeakers(room, [speaks('near')], 'node-1');
+  hub.tellSpeakers(room, [speaks('far')], 'node-9');
+  await clock.advance(500);
+  const namesTold = (to: { frames: object[] }) =>
+    writtenTo(to).flatMap(({ speakers }) => speakers.map(({ identity }) => identity));
+  assert.deepEqual([namesTold(near), namesTold(far)], [['near'], ['near', 'far']]);
+
+  // Once nobody has it there, nothing more is heard of that node: its people hold no place.
+  hub.tellSpeakers(
+    room,
+    Array.from({ length: 20 }, (_, index) => speaks(`loud-${index}`)),
+    'node-9',
+  );
+  await clock.advance(500);
+  const [, last] = [...room.members.values()];
+  if (last) hub.remove(room, last);
+  hub.tellSpeakers(room, [{ ...speaks('quiet'), level: 0.2 }], 'node-1');
+  await clock.advance(500);
+  assert.equal(namesTold(near).at(-1), 'quiet');
 });
 
 test('[SIG-22] a client that does not take its pages within 15 seconds is closed as a slow consumer', async () => {

@@ -1,4 +1,4 @@
-import type { FrameFields, RoomEventType, SignalingServerFrames } from '@parley/contract';
+import type { FrameFields, Participant, RoomEventType, SignalingServerFrames } from '@parley/contract';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Unsubscribe } from '../../core/ports.ts';
@@ -6,6 +6,7 @@ import { frameText, type SocketFrame } from '../../core/socket.ts';
 import type { RoomBus, RoomEvent, RoomFrame, RoomMessage } from '../rooms/index.ts';
 import { type Audience, createChanges, inFrames, newPending, type Pending } from './changes.ts';
 import type { Member, QualityUpdate } from './member.ts';
+import { createSpeakers, newSpeaking, type SpeakerUpdate, type Speaking } from './speakers.ts';
 
 /** A room as far as this process serves it. */
 export interface HubRoom {
@@ -14,6 +15,7 @@ export interface HubRoom {
   /** How many are in the room, wherever: as the store said last, and as events have changed it since. */
   size: number;
   readonly pending: Pending;
+  readonly speaking: Speaking;
   /** Identity → frames for a participant who is about to resume here, and is no member yet. */
   readonly arriving: Map<string, RoomFrame[]>;
   /** That the room was on when somebody last joined here. */
@@ -61,6 +63,7 @@ export function createHub({
     sendEvents: (room, frame) => broadcast(room, 'changes', frame, takesChanges),
     sendQuality,
   });
+  const speakers = createSpeakers<HubRoom>({ clock, send: sendSpeakers });
 
   /** Holds the room and subscribes to its events; call `exit` in the end. */
   async function enter(roomId: string): Promise<HubRoom> {
@@ -70,6 +73,7 @@ export function createHub({
       members: new Map(),
       size: 0,
       pending: newPending(),
+      speaking: newSpeaking(),
       arriving: new Map(),
       nodes: new Set(),
       seq: null,
@@ -98,7 +102,9 @@ export function createHub({
   }
 
   function releaseUnused(room: HubRoom): void {
-    if (room.members.size > 0 || room.holds > 0) return;
+    if (room.members.size > 0) return;
+    speakers.stop(room);
+    if (room.holds > 0) return;
     room.unsubscribe?.();
     room.unsubscribe = null;
     if (rooms.get(room.id) === room) rooms.delete(room.id);
@@ -136,6 +142,7 @@ export function createHub({
     for (const event of fresh) {
       room.seq = event.seq;
       room.size += sizeChanges[event.type] ?? 0;
+      followSpeakers(room, event);
       const isFor = (member: Member): boolean => !isOwnJoin(event, member) && !(isTogether && takesChanges(member));
       broadcast(room, event.type, fieldsOf(event), isFor);
     }
@@ -153,9 +160,19 @@ export function createHub({
 
   /** Quality is no event of the room: who has not yet received `joined` gets the last of it after that. */
   function sendQuality(room: HubRoom, updates: QualityUpdate[], audience: Audience): void {
-    const isFor = ({ serverName }: Member): boolean => audience === null || serverName === audience;
+    const isFor = isAmong(audience);
     for (const member of room.members.values()) if (member.backlog && isFor(member)) holdQuality(member, updates);
     broadcast(room, 'quality', { updates }, isFor);
+  }
+
+  function followSpeakers(room: HubRoom, { type, data }: RoomEvent): void {
+    const { identity, participant } = data as { identity?: string; participant?: Participant };
+    if (type === 'participant.left' && identity !== undefined) speakers.left(room, identity);
+    if (type === 'participant.joined' && participant) speakers.joined(room, participant.identity);
+  }
+
+  function sendSpeakers(room: HubRoom, updates: SpeakerUpdate[], audience: Audience): void {
+    for (const some of inFrames(updates)) broadcast(room, 'speakers', { speakers: some }, isAmong(audience));
   }
 
   /** The same bytes for all members that have received `joined`. */
@@ -217,6 +234,7 @@ export function createHub({
     remove,
     broadcast,
     tellQuality,
+    tellSpeakers: speakers.hear,
     welcome,
     catchUp,
     find: (roomId: string): HubRoom | undefined => rooms.get(roomId),
@@ -240,6 +258,11 @@ export async function whileArriving<T>(room: HubRoom, identity: string, resume: 
 }
 
 const takesChanges = (member: Member): boolean => member.takesChanges;
+
+const isAmong =
+  (audience: Audience) =>
+  ({ serverName }: Member): boolean =>
+    audience === null || serverName === audience;
 
 const sizeChanges: Partial<Record<RoomEventType, number>> = { 'participant.joined': 1, 'participant.left': -1 };
 

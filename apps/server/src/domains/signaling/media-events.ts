@@ -31,8 +31,6 @@ type PassedType = 'sub.offer' | 'stream.state' | 'publish.quality';
 /** An event without a handler does not compile. */
 type Handlers = { [N in MediaEventName]: (data: MediaEvents[N], server: string) => void };
 
-/** Entries of one `speakers` frame: more would not fit. */
-const entriesMax = 60;
 /** Entries of one `stream.states` frame, which are shorter. */
 const statesMax = 100;
 /** A node that says much about what is not on it fills a counter, not the log. */
@@ -107,16 +105,12 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe, ta
     rooms.roomBus.publish(room, { is: 'frame', to: [member.session.identity], type: 'data', fields });
   }
 
-  /** For the members that have their media on the node, or on another one of the room. */
-  function toThose(
-    server: string,
-    roomId: string,
-    tell: (here: HubRoom, isFor: (member: Member) => boolean) => void,
-  ): void {
+  /** Where members have their media on the node, or on another one of the room. */
+  function toThose(server: string, roomId: string, tell: (here: HubRoom) => void): void {
     const here = hub.find(roomId);
     if (!here) return;
     const isFor = ({ serverName }: Member): boolean => serverName === server || here.nodes.has(server);
-    if ([...here.members.values()].some(isFor)) tell(here, isFor);
+    if ([...here.members.values()].some(isFor)) tell(here);
     else if (here.members.size > 0) dropForeign(server, roomId);
   }
 
@@ -167,11 +161,7 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe, ta
       if (member) sendData(member, data);
       else passOn(server, { room, participant }, data);
     },
-    speakers: ({ room, speakers }, server) =>
-      toThose(server, room, (here, isFor) => {
-        for (let at = 0; at < speakers.length; at += entriesMax)
-          hub.broadcast(here, 'speakers', { speakers: speakers.slice(at, at + entriesMax) }, isFor);
-      }),
+    speakers: ({ room, speakers }, server) => toThose(server, room, (here) => hub.tellSpeakers(here, speakers, server)),
     quality: ({ room, updates }, server) => toThose(server, room, (here) => hub.tellQuality(here, updates, server)),
 
     'track.published': ({ track, ...address }, server) => {
