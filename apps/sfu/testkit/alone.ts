@@ -13,6 +13,8 @@ export const alone: OtherLegs = {
   demandChanged: () => false,
   sendData: () => ({ sent: 0, refused: 0 }),
   tellDataFlow() {},
+  leadingChoice: () => undefined,
+  tellChoice() {},
   tick() {},
   report() {},
   close() {},

@@ -39,7 +39,7 @@ export function stageCrowd({ maxVisible, takesStates = false }: CrowdOptions = {
   }
 
   async function enter(id: string): Promise<void> {
-    const { publisher, subscriber } = join(id, maxVisible);
+    const { publisher, subscriber } = join(id, { maxVisible });
     subscriber.downlink.takesStates = takesStates;
     ssrcs += 1;
     if (maxVisible !== undefined) {

@@ -21,9 +21,21 @@ const everything = {
 export const AV1: Codec = { name: 'AV1', pt: 45 };
 export const VP8: Codec = { name: 'VP8', pt: 96 };
 
+interface JoinOptions {
+  maxVisible?: number | undefined;
+  isAutoSubscribed?: boolean;
+}
+
 /** A room on transports that are open at once; `heard` has the payload types that reached a participant. */
-export function stageRoom(newLegs: (room: Room) => OtherLegs = () => alone) {
-  let now = 0;
+export function stageRoom(
+  newLegs: (room: Room) => OtherLegs = () => alone,
+  {
+    onForwarded,
+    trackIds = 'trk',
+    startsAt = 0,
+  }: { onForwarded?: (packet: Buffer) => void; trackIds?: string; startsAt?: number } = {},
+) {
+  let now = startsAt;
   const events: MediaEvent[] = [];
   const listeners = new Map<string, PeerTransportListener>();
   const heard = new Map<string, number[]>();
@@ -41,7 +53,11 @@ export function stageRoom(newLegs: (room: Room) => OtherLegs = () => alone) {
       acceptOffer: () => local,
       acceptAnswer() {},
       queuedData: () => 0,
-      send: (packet: Buffer) => !isRtcp(packet) && readRtp(packet, view) && heard.get(name)?.push(view.payloadType),
+      send(packet: Buffer) {
+        if (isRtcp(packet) || !readRtp(packet, view)) return;
+        heard.get(name)?.push(view.payloadType);
+        onForwarded?.(packet);
+      },
       close() {},
     } as unknown as PeerTransport;
   };
@@ -51,7 +67,7 @@ export function stageRoom(newLegs: (room: Room) => OtherLegs = () => alone) {
     {
       clock: { now: () => now, wall: () => now },
       random: () => 0.5,
-      newTrackId: () => `trk_${++ids}`,
+      newTrackId: () => `${trackIds}_${++ids}`,
       newTransport,
       newLegs,
       candidates: () => [],
@@ -59,13 +75,13 @@ export function stageRoom(newLegs: (room: Room) => OtherLegs = () => alone) {
       onDataDropped() {},
     },
   );
-  const join = (id: string, maxVisible?: number) =>
+  const join = (id: string, { maxVisible, isAutoSubscribed = true }: JoinOptions = {}) =>
     room.add({
       id,
       identity: id,
       order: 0,
       permissions: everything,
-      isAutoSubscribed: true,
+      isAutoSubscribed,
       isAdaptive: false,
       maxVisible,
       isPlain: false,

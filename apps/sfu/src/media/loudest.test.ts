@@ -28,6 +28,8 @@ function newRoom(): Room {
     demandChanged: () => false,
     sendData: () => ({ sent: 0, refused: 0 }),
     tellDataFlow() {},
+    leadingChoice: () => undefined,
+    tellChoice() {},
     tick() {},
     report() {},
     close() {},
@@ -52,7 +54,7 @@ function rig(people = 60, ownerOf = (index: number): string => `p-${index}`) {
   const restarts: number[] = [];
   const tracks = Array.from({ length: 10 }, (_, index): Voiced => {
     const subscriptions = [{ restart: () => void restarts.push(index) }];
-    return { voice: new Voice(), isAudible: true, subscriptions };
+    return { id: `trk_${index}`, voice: new Voice(), isAudible: true, subscriptions };
   });
   const loudest = new Loudest();
   for (const [index, track] of tracks.entries()) loudest.add(track, ownerOf(index));

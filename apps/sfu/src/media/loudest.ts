@@ -38,13 +38,23 @@ export class Voice {
 
 /** What is forwarded, or not, by its voice; a `Publication` of a microphone. */
 export interface Voiced {
+  readonly id: string;
   readonly voice: Voice | undefined;
   isAudible: boolean;
   readonly subscriptions: readonly { restart(): void }[];
 }
 
+/** Other processes of the room: one leads, so that all forward the same. */
+interface OtherChoices {
+  leadingChoice(now: number): readonly string[] | undefined;
+  tellChoice(tracks: readonly string[], now: number): void;
+}
+
+const noOthers: OtherChoices = { leadingChoice: () => undefined, tellChoice() {} };
+
 /** A participant, however many microphones they publish. */
 class Speaker<T extends Voiced> {
+  readonly owner: string;
   readonly tracks = new Set<T>();
   /** The microphone that is heard when they are. */
   current: T | undefined;
@@ -53,6 +63,10 @@ class Speaker<T extends Voiced> {
   chosenSince = 0;
   /** Since when they speak without being chosen. */
   waitsSince: number | undefined;
+
+  constructor(owner: string) {
+    this.owner = owner;
+  }
 
   get spokeAt(): number {
     return Math.max(...[...this.tracks].map(({ voice }) => voice?.spokeAt ?? Number.NEGATIVE_INFINITY));
@@ -67,6 +81,13 @@ class Speaker<T extends Voiced> {
     for (const track of this.tracks)
       if (track.voice?.isMeasured && (!this.current || track.voice.loudness > this.loudness * KEPT_SHARE))
         this.current = track;
+  }
+
+  /** The microphone that is one of these; false when none is. */
+  pick(ids: readonly string[]): boolean {
+    const picked = [...this.tracks].find(({ id }) => ids.includes(id));
+    if (picked) this.current = picked;
+    return picked !== undefined;
   }
 
   choose(now: number, before: number): void {
@@ -95,7 +116,7 @@ export class Loudest<T extends Voiced = Voiced> {
 
   add(track: T, owner: string): void {
     if (!track.voice) return;
-    const speaker = this.#speakers.get(owner) ?? new Speaker<T>();
+    const speaker = this.#speakers.get(owner) ?? new Speaker<T>(owner);
     speaker.tracks.add(track);
     this.#voiced.set(track, owner);
     this.#speakers.set(owner, speaker);
@@ -115,35 +136,51 @@ export class Loudest<T extends Voiced = Voiced> {
   }
 
   /** Call it every 20 ms, with the number of people in the room. */
-  tick(now: number, people: () => number): void {
+  tick(now: number, people: () => number, others: OtherChoices = noOthers): void {
     if (now - this.#selectedAt < SELECT_MS) return;
     const before = this.#selectedAt;
     this.#selectedAt = now;
     this.isLarge = people() > LARGE_ROOM;
-    if (this.#voiced.size > LOUDEST && this.isLarge) this.#select(now, before);
+    if (this.#voiced.size > LOUDEST && this.isLarge) this.#select(now, before, others);
     else for (const track of this.#voiced.keys()) setAudible(track, true);
   }
 
-  #select(now: number, before: number): void {
+  #select(now: number, before: number, others: OtherChoices): void {
     const speakers = [...this.#speakers.values()];
     for (const speaker of speakers) speaker.pickLoudest();
-    const chosen = this.#choose(speakers, now, before);
+    const lead = others.leadingChoice(now);
+    const chosen = lead ? this.#follow(lead, speakers, now, before) : this.#choose(speakers, now, before);
+    const tracks = chosen.flatMap(({ current }) => current?.id ?? []);
+    if (!lead) others.tellChoice(tracks, now);
     for (const speaker of speakers)
       if (chosen.includes(speaker)) speaker.choose(now, before);
       else speaker.wait(now);
     const audible = speakers
       .filter(({ chosenAt }) => now - chosenAt < HOLD_MS)
-      .sort((a, b) => b.chosenAt - a.chosenAt)
+      .sort((a, b) => b.chosenAt - a.chosenAt || byOwner(a, b))
       .slice(0, AUDIBLE_MAX)
       .map(({ current }) => current);
     for (const track of this.#voiced.keys()) setAudible(track, !track.voice?.isMeasured || audible.includes(track));
   }
 
-  #choose(speakers: readonly Speaker<T>[], now: number, before: number): Speaker<T>[] {
+  /** Who speaks, loudest first. */
+  #speaking(speakers: readonly Speaker<T>[], now: number, before: number): Speaker<T>[] {
     const rank = ({ loudness, chosenAt }: Speaker<T>): number => loudness * (chosenAt === before ? KEPT_SHARE : 1);
-    const speaking = speakers
+    return speakers
       .filter(({ current, spokeAt }) => current && now - spokeAt < PAUSE_MS)
-      .sort((a, b) => rank(b) - rank(a));
+      .sort((a, b) => rank(b) - rank(a) || byOwner(a, b));
+  }
+
+  /** While there is a place, who begins to speak need not wait until the other process has heard it. */
+  #follow(lead: readonly string[], speakers: readonly Speaker<T>[], now: number, before: number): Speaker<T>[] {
+    this.#turn = undefined;
+    const led = speakers.filter((speaker) => speaker.pick(lead));
+    const others = this.#speaking(speakers, now, before).filter((speaker) => !led.includes(speaker));
+    return [...led, ...others.slice(0, Math.max(0, LOUDEST - led.length))];
+  }
+
+  #choose(speakers: readonly Speaker<T>[], now: number, before: number): Speaker<T>[] {
+    const speaking = this.#speaking(speakers, now, before);
     const turn = this.#turn?.speaker;
     if (turn && now < (this.#turn?.until ?? 0) && speaking.includes(turn))
       return [turn, ...speaking.filter((speaker) => speaker !== turn).slice(0, LOUDEST - 1)];
@@ -158,6 +195,9 @@ export class Loudest<T extends Voiced = Voiced> {
     return [next, ...kept];
   }
 }
+
+/** Of two that are alike every process takes the same. */
+const byOwner = (a: { owner: string }, b: { owner: string }): number => (a.owner < b.owner ? -1 : 1);
 
 /** The numbers that subscribers get go on where they ended. */
 function setAudible(track: Voiced, isAudible: boolean): void {

@@ -312,7 +312,7 @@ export class Room {
       publisher.tick(now);
       subscriber.tick(now);
     }
-    this.#loudest.tick(now, () => [...this.#owners()].length);
+    this.#loudest.tick(now, () => [...this.#owners()].length, this.#legs);
     this.#legs.tick(now);
     this.data.tick(now);
   }

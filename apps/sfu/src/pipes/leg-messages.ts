@@ -8,7 +8,15 @@ export type LegMessage = { room: string } & (
   | { is: 'participant.gone'; id: string }
   | { is: 'track'; owner: string; track: TrackDescription }
   | { is: 'track.gone'; id: string }
-  | { is: 'data'; from: string; channel: DataChannelName; head: DataHead; payload: string; flow?: LegDataFlow }
+  | {
+      is: 'data';
+      from: string;
+      channel: DataChannelName;
+      head: DataHead;
+      payload: string;
+      flow?: LegDataFlow;
+      choice?: LegChoice;
+    }
   | { is: 'unlink' }
 );
 
@@ -26,6 +34,13 @@ export interface LegState {
 export interface LegDataFlow {
   sender: string;
   state: DataFlowState;
+}
+
+/** Which microphones of a large room are forwarded; in a message from nobody too. */
+export interface LegChoice {
+  /** The lowest of those that are said leads. */
+  rank: string;
+  tracks: string[];
 }
 
 export interface LegParticipant {

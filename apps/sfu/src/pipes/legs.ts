@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { MediaClock } from '../media/clock.ts';
 import type { Publication } from '../media/publication.ts';
 import type { LegMessage } from './leg-messages.ts';
@@ -5,6 +6,7 @@ import type { PipeSettings } from './pipe.ts';
 import { PipePeer } from './pipe-peer.ts';
 import type { PipeSocket } from './pipe-socket.ts';
 import { type LeggedRoom, RoomLegs } from './room-legs.ts';
+import { SharedChoice } from './shared-choice.ts';
 
 /** Told to a media process by its supervisor. */
 export type PipeOrder =
@@ -36,6 +38,7 @@ export class Legs {
   readonly #socket: PipeSocket;
   readonly #fleetSocket: PipeSocket | null;
   readonly #clock: MediaClock;
+  readonly #name = randomUUID();
   readonly #peers = new Map<string, PipePeer>();
   readonly #rooms = new Map<string, RoomLegs>();
   readonly #published = new Map<number, { publication: Publication; legs: RoomLegs }>();
@@ -59,7 +62,8 @@ export class Legs {
       take: (publication: Publication, of: RoomLegs) => this.#number(publication, of),
       release: (number: number) => this.#release(number),
     };
-    const legs = new RoomLegs(room, numbers, () => void this.#rooms.delete(room.id));
+    const choice = new SharedChoice(this.#clock.wall(), this.#name);
+    const legs = new RoomLegs(room, numbers, choice, () => void this.#rooms.delete(room.id));
     this.#rooms.set(room.id, legs);
     return legs;
   }

@@ -7,6 +7,7 @@ import type { LegMessage, LegParticipant, LegState } from './leg-messages.ts';
 import type { PipePeer } from './pipe-peer.ts';
 import { RemotePublication } from './remote-publication.ts';
 import type { TrackDescription } from './remote-track.ts';
+import type { SharedChoice } from './shared-choice.ts';
 
 /** What other processes are told of a participant. */
 type Member = Pick<Participant, 'id' | 'identity' | 'isPlain' | 'permissions' | 'publications'>;
@@ -40,6 +41,7 @@ export interface TrackNumbers {
 export class RoomLegs implements OtherLegs {
   readonly #room: LeggedRoom;
   readonly #numbers: TrackNumbers;
+  readonly #choice: SharedChoice;
   readonly #onClosed: () => void;
   /** Those that the room may be in: who else says so is not listened to. */
   readonly #allowed = new Set<PipePeer>();
@@ -53,9 +55,10 @@ export class RoomLegs implements OtherLegs {
   /** Of our own tracks, once there was somebody to tell them. */
   readonly #numberOf = new Map<Publication, number>();
 
-  constructor(room: LeggedRoom, numbers: TrackNumbers, onClosed: () => void) {
+  constructor(room: LeggedRoom, numbers: TrackNumbers, choice: SharedChoice, onClosed: () => void) {
     this.#room = room;
     this.#numbers = numbers;
+    this.#choice = choice;
     this.#onClosed = onClosed;
   }
 
@@ -86,6 +89,7 @@ export class RoomLegs implements OtherLegs {
   unlink(peer: PipePeer): void {
     if (!this.#peers.delete(peer)) return;
     this.#stale.delete(peer);
+    this.#choice.forget(peer);
     for (const owner of [...this.#owners.values()]) if (owner.peer === peer) this.#dropOwner(owner);
     for (const number of this.#numberOf.values()) peer.dropTap(number);
   }
@@ -193,12 +197,29 @@ export class RoomLegs implements OtherLegs {
 
   tellDataFlow(sender: string, state: DataFlowState): void {
     const owner = this.#owners.get(sender);
-    const message = { is: 'data', from: '', channel: 'reliable', head: {}, payload: '' } as const;
-    const isTold = owner?.peer.send({ room: this.#room.id, ...message, flow: { sender, state } }) ?? true;
+    const isTold = owner?.peer.send({ room: this.#room.id, ...fromNobody, flow: { sender, state } }) ?? true;
     // Of the other words the process there has a bound of its own.
     if (state !== DATA_FLOW.missed) return;
     if (isTold) this.#untold.delete(sender);
     else this.#untold.add(sender);
+  }
+
+  /** A microphone that nobody here takes does not come here. */
+  get #isDeaf(): boolean {
+    for (const { track } of this.#remotes.values())
+      if (track.publication.voice && track.publication.subscriptions.length === 0) return true;
+    return false;
+  }
+
+  leadingChoice(now: number): readonly string[] | undefined {
+    return this.#peers.size > 0 ? this.#choice.leading(now, this.#isDeaf) : undefined;
+  }
+
+  tellChoice(tracks: readonly string[], now: number): void {
+    if (this.#peers.size === 0 || this.#isDeaf) return;
+    const choice = this.#choice.toTell(tracks, now);
+    // Who cannot be told now is told with the next one.
+    if (choice) for (const peer of this.#peers) peer.send({ room: this.#room.id, ...fromNobody, choice });
   }
 
   /** What the room's part in another process says. */
@@ -277,8 +298,10 @@ export class RoomLegs implements OtherLegs {
     remote.owner.peer.removeRemote(remote.track);
   }
 
-  #onData({ from, channel, head, payload, flow }: Extract<LegMessage, { is: 'data' }>, { name }: PipePeer): void {
-    if (flow && this.#room.participants.has(flow.sender)) this.#room.onDataFlow(flow.sender, name, flow.state);
+  #onData(message: Extract<LegMessage, { is: 'data' }>, peer: PipePeer): void {
+    const { from, channel, head, payload, flow, choice } = message;
+    if (flow && this.#room.participants.has(flow.sender)) this.#room.onDataFlow(flow.sender, peer.name, flow.state);
+    if (choice) this.#choice.onChoice(choice, peer);
     const sender = this.#owners.get(from);
     if (sender) this.#room.deliver(sender, channel, head, Buffer.from(payload, 'base64'));
   }
@@ -303,6 +326,9 @@ export class RoomLegs implements OtherLegs {
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 type RoomMessage = DistributiveOmit<LegMessage, 'room'>;
+
+/** Processes from before drop it, whatever it says besides. */
+const fromNobody = { is: 'data', from: '', channel: 'reliable', head: {}, payload: '' } as const;
 
 const describeParticipant = ({ id, identity, isPlain, permissions }: Member): LegParticipant => ({
   id,
