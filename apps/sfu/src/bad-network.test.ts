@@ -38,7 +38,7 @@ const layerOf = () => {
 const field = async (name: string) => (await bob.inbound('video'))[name] ?? 0;
 
 /** The best layer that alice sends, once bob sees it, and no worse one. A busy publisher may leave out the last of three. */
-async function bestShown(): Promise<{ layer: number; width: number } | false> {
+async function bestShown(): Promise<{ layer: number; width: number } | null> {
   const reports = await alice.page.evaluate(() => window.client.outbound());
   const sent = reports
     .filter((report) => Number(report['framesPerSecond'] ?? 0) > 0)
@@ -47,8 +47,8 @@ async function bestShown(): Promise<{ layer: number; width: number } | false> {
       width: Number(report['frameWidth']),
     }));
   const best = sent.toSorted((a, b) => b.layer - a.layer)[0];
-  if (!best || best.layer === 0) return false;
-  return layerOf() === best.layer && (await field('frameWidth')) === best.width && best;
+  if (!best || best.layer === 0) return null;
+  return layerOf() === best.layer && (await field('frameWidth')) === best.width ? best : null;
 }
 
 /** Share of the time that the picture stood still while `frames` were shown. */
