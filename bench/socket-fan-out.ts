@@ -107,7 +107,7 @@ async function ourSender(child: ChildProcess): Promise<Sender> {
     clock: systemClock,
     log: createLog('silent'),
     limits: readLimits({ SOCKETS_MAX_PER_SUBJECT: '1000000' }).limits,
-    rateLimiter: { take: unlimited, spend: unlimited, spendFor: unlimited },
+    rateLimiter: { take: unlimited, spend: unlimited, spendFor: unlimited, clear: async () => {} },
     ids: createIds(systemClock),
     random: Math.random,
     sockets: [bench],
