@@ -66,7 +66,6 @@ export function Controls(props: ControlsProps) {
             kind="microphone"
             shortcut={shortcut('m')}
             isOn={isOn(self && microphoneOf(self))}
-            isMutedByServer={self ? microphoneOf(self)?.isMutedByServer : false}
             onToggle={toggles.microphone}
           />
         )}
@@ -76,7 +75,6 @@ export function Controls(props: ControlsProps) {
             kind="camera"
             shortcut={shortcut('v')}
             isOn={isOn(self && cameraOf(self))}
-            isMutedByServer={self ? cameraOf(self)?.isMutedByServer : false}
             onToggle={toggles.camera}
           />
         )}

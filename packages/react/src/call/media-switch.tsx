@@ -8,7 +8,6 @@ interface MediaSwitchProps {
   kind: 'microphone' | 'camera';
   shortcut?: string | undefined;
   isOn: boolean;
-  isMutedByServer?: boolean | undefined;
   isDisabled: boolean;
   /** Listed beside it. */
   devices?: Devices | undefined;
@@ -22,7 +21,7 @@ const SWITCHES = {
 } as const;
 
 /** On or off, and the list of devices beside it. */
-export function MediaSwitch({ kind, isOn, isMutedByServer, devices, onToggle, onError, ...button }: MediaSwitchProps) {
+export function MediaSwitch({ kind, isOn, devices, onToggle, onError, ...button }: MediaSwitchProps) {
   const texts = useTexts();
   const { icons, kinds } = SWITCHES[kind];
   const Icon = icons[isOn ? 0 : 1];
@@ -31,7 +30,7 @@ export function MediaSwitch({ kind, isOn, isMutedByServer, devices, onToggle, on
       <ControlButton
         {...button}
         label={texts[kind]}
-        hint={isMutedByServer ? texts.mutedByServer : (isOn ? texts.turnOff : texts.turnOn)(texts[kind])}
+        hint={(isOn ? texts.turnOff : texts.turnOn)(texts[kind])}
         icon={<Icon />}
         isPressed={isOn}
         kind="off"
