@@ -7,6 +7,7 @@ import { processCpuMs } from '../apps/server/testkit/kit/cpu.ts';
 import { ownPort } from '../apps/server/testkit/kit/ports.ts';
 import { Worker } from '../apps/sfu/src/control/workers.ts';
 import { systemClock } from '../apps/sfu/src/media/clock.ts';
+import { everything } from '../apps/sfu/testkit/permissions.ts';
 import { startChild } from './children.ts';
 import { hasJanus, startJanus } from './janus.ts';
 import type { Answer, Row } from './ratio.ts';
@@ -182,7 +183,7 @@ async function startOurs(): Promise<Forwarder> {
   const join = (participant: string, autoSubscribe: boolean) =>
     worker.request({
       type: 'participant.add',
-      data: { room, participant, identity: participant, permissions, autoSubscribe },
+      data: { room, participant, identity: participant, permissions: everything, autoSubscribe },
     });
   let subscribers = 0;
   return {
@@ -225,15 +226,6 @@ async function startBare(): Promise<Forwarder> {
     stop: child.stop,
   };
 }
-
-const permissions = {
-  join: true,
-  subscribe: true,
-  publish: true,
-  publishAudio: false,
-  publishVideo: false,
-  publishData: true,
-};
 
 function ask(peers: ChildProcess, request: PeerRequest): Promise<unknown> {
   return new Promise((resolve) => {

@@ -11,18 +11,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { MediaEvents } from '@parley/contract/media-control';
 import type { Description } from '@parley/media-description';
 import { startTestNode } from '../apps/sfu/testkit/node.ts';
+import { everything } from '../apps/sfu/testkit/permissions.ts';
 import type { PeerRequest } from './sfu-peers.ts';
 
 const [minutes = 10, processes = 1] = process.argv.slice(2).map(Number);
 const room = 'soak';
-const permissions = {
-  join: true,
-  subscribe: true,
-  publish: true,
-  publishAudio: false,
-  publishVideo: false,
-  publishData: true,
-};
 const offers = new Map<string, (offer: MediaEvents['sub.offer']) => void>();
 // With 0 those who join take turns.
 const kit = await startTestNode({ SFU_PROCESSES: String(processes), SFU_ROOM_SPREAD_PERCENT: '0' });
@@ -62,7 +55,7 @@ async function join(participant: string): Promise<Present> {
     await control.command('sub.answer', data).catch(() => {});
   });
   await control.command('participant.add', {
-    ...{ room, participant, identity: participant, permissions, autoSubscribe: true },
+    ...{ room, participant, identity: participant, permissions: everything, autoSubscribe: true },
   });
   const description = await describe({ kind: 'offer' });
   const answer = await control.command('pub.offer', {

@@ -5,21 +5,12 @@
 import { stageCrowd } from '../../apps/sfu/testkit/crowd-stage.ts';
 
 const people = Number(process.argv[2] ?? 200);
-const STEP_MS = 20;
 /** Entries of a signaling frame. */
 const ENTRIES_MAX = 100;
 
 async function count(seconds: number, takesStates: boolean) {
   const crowd = stageCrowd({ maxVisible: 9, takesStates });
-  const everyMs = (seconds * 1000) / people;
-  let time = 0;
-  for (let index = 0; index < people; index += 1) {
-    await crowd.enter(`p-${index}`);
-    const whole = Math.floor(((index + 1) * everyMs - time) / STEP_MS) * STEP_MS;
-    time += whole;
-    await crowd.pass(whole);
-  }
-  await crowd.pass(1000);
+  await crowd.enterEvenly(people, seconds * 1000);
   const all = Array.from({ length: people }, (_, index) => {
     const { singles, gathered, last } = crowd.statesTo(`p-${index}`);
     const pieces = gathered.reduce((sum, { states }) => sum + Math.ceil(states.length / ENTRIES_MAX), 0);

@@ -5,19 +5,10 @@
 import { stageCrowd } from '../../apps/sfu/testkit/crowd-stage.ts';
 
 const people = Number(process.argv[2] ?? 200);
-const STEP_MS = 20;
 
 async function count(seconds: number) {
   const crowd = stageCrowd();
-  const everyMs = (seconds * 1000) / people;
-  let time = 0;
-  for (let index = 0; index < people; index += 1) {
-    await crowd.enter(`p-${index}`);
-    const whole = Math.floor(((index + 1) * everyMs - time) / STEP_MS) * STEP_MS;
-    time += whole;
-    await crowd.pass(whole);
-  }
-  await crowd.pass(1000);
+  await crowd.enterEvenly(people, seconds * 1000);
   const all = Array.from({ length: people }, (_, index) => crowd.offersTo(`p-${index}`));
   const first = all[0];
   const sum = (of: 'count' | 'bytes'): number => all.reduce((total, one) => total + one[of], 0);

@@ -8,8 +8,8 @@ import { cpus, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Description } from '@parley/media-description';
 import { processCpuMs } from '../../apps/server/testkit/kit/cpu.ts';
-import { everything } from '../../apps/sfu/testkit/call.ts';
 import { startTestNode } from '../../apps/sfu/testkit/node.ts';
+import { everything } from '../../apps/sfu/testkit/permissions.ts';
 import type { PeerRequest } from '../../bench/sfu-peers.ts';
 import { socketDrops } from '../../bench/socket-drops.ts';
 

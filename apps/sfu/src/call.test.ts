@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { skipWithoutBrowser } from '../../../e2e/browser.ts';
-import { type Caller, type CallKit, everything, SIMULCAST, startCall } from '../testkit/call.ts';
+import { type Caller, type CallKit, SIMULCAST, startCall } from '../testkit/call.ts';
 import { CommandRefused } from '../testkit/control-client.ts';
 import { eventually } from '../testkit/node.ts';
+import { everything } from '../testkit/permissions.ts';
 
 const skip = skipWithoutBrowser();
 let call: CallKit;

@@ -10,6 +10,7 @@ import { fullRateCamera, openSite, type Site } from '../../../e2e/browser.ts';
 import type { ControlClient } from './control-client.ts';
 import { startTestNode, type TestNode } from './node.ts';
 import type { PageClient } from './page-client.ts';
+import { everything } from './permissions.ts';
 
 declare global {
   interface Window {
@@ -17,15 +18,6 @@ declare global {
     command(type: string, data: unknown): Promise<unknown>;
   }
 }
-
-export const everything: MediaPermissions = {
-  join: true,
-  subscribe: true,
-  publish: true,
-  publishAudio: false,
-  publishVideo: false,
-  publishData: true,
-};
 
 export const SIMULCAST: RTCRtpEncodingParameters[] = [
   { rid: 'q', scaleResolutionDownBy: 4, maxBitrate: 150_000 },

@@ -4,6 +4,8 @@ import { rtpPacket, vp8Payload } from './packets.ts';
 import { line, local, stageRoom, VP8 } from './room-stage.ts';
 
 const STEP_MS = 100;
+/** Of a room. */
+const TICK_MS = 20;
 
 interface CrowdOptions {
   /** A camera each instead of a microphone, and so many of the others' cameras at once. */
@@ -59,6 +61,25 @@ export function stageCrowd({ maxVisible, takesStates = false }: CrowdOptions = {
     await settle();
   }
 
+  async function passTime(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= STEP_MS) {
+      pass(Math.min(left, STEP_MS));
+      await settle();
+    }
+  }
+
+  /** `p-0` and so on, evenly over this time, and a second more. */
+  async function enterEvenly(people: number, ms: number): Promise<void> {
+    let passed = 0;
+    for (let index = 0; index < people; index += 1) {
+      await enter(`p-${index}`);
+      const whole = Math.floor(((index + 1) * (ms / people) - passed) / TICK_MS) * TICK_MS;
+      passed += whole;
+      await passTime(whole);
+    }
+    await passTime(1000);
+  }
+
   const cameraOf = (id: string) => cameras.get(id) ?? { ssrc: 0, trackId: '' };
 
   return {
@@ -78,12 +99,8 @@ export function stageCrowd({ maxVisible, takesStates = false }: CrowdOptions = {
       room.remove(id, 'CLIENT_INITIATED');
       await settle();
     },
-    async pass(ms: number): Promise<void> {
-      for (let left = ms; left > 0; left -= STEP_MS) {
-        pass(Math.min(left, STEP_MS));
-        await settle();
-      }
-    },
+    pass: passTime,
+    enterEvenly,
     /** What a participant was offered so far. */
     offersTo(id: string) {
       const offers = of('sub.offer').filter(({ participant }) => participant === id);

@@ -1,10 +1,10 @@
 import type { DataFallback } from '@parley/contract/media-control';
 import { decodeData } from '@parley/media-description';
 import { forgottenOnceClosed } from '../src/media/native-part.ts';
-import { everything } from './call.ts';
 import type { ControlClient } from './control-client.ts';
 import { newPeer, parametersOf, remoteSdp } from './native-peer.ts';
 import { eventually } from './node.ts';
+import { everything } from './permissions.ts';
 
 export async function openDataRoom(
   control: ControlClient,

@@ -7,6 +7,7 @@ import WebSocket from 'ws';
 import { HANG_MS } from '../../server/testkit/fuzz/request.ts';
 import { anyText, type Hints, nasty, nearObject } from '../../server/testkit/fuzz/values.ts';
 import { TEST_SECRET, type TestNode } from './node.ts';
+import { everything } from './permissions.ts';
 
 /** Connections are opened again: one that was closed for what it sent says nothing about what comes after. */
 const COMMANDS_SAMPLED = 100;
@@ -157,19 +158,11 @@ function sampleFrames(seed: number): Said {
   return { commands: [open, join, ...good, ...bad.slice(0, good.length / 2)], last };
 }
 
-const permissions = {
-  join: true,
-  subscribe: true,
-  publish: true,
-  publishAudio: false,
-  publishVideo: false,
-  publishData: true,
-};
 const open = JSON.stringify({ id: -1, type: 'room.open', data: { room: ROOM } });
 const join = JSON.stringify({
   id: -2,
   type: 'participant.add',
-  data: { room: ROOM, participant: 'ps_ada', identity: 'ada', permissions, autoSubscribe: true },
+  data: { room: ROOM, participant: 'ps_ada', identity: 'ada', permissions: everything, autoSubscribe: true },
 });
 /** Says it all; gives how many commands were answered: every one, once, and none with INTERNAL. */
 async function play(kit: TestNode, { commands, last }: Said, outcome: ControlOutcome): Promise<number> {

@@ -1,5 +1,6 @@
 /** Two media processes' worth of legs in one, with a room, and a network between them that can be made bad. */
 
+import type { MediaPermissions } from '@parley/contract/media-control';
 import { startUdpProxy } from '../../../e2e/udp-proxy.ts';
 import type { TrackOwner } from '../src/media/other-legs.ts';
 import { Publication } from '../src/media/publication.ts';
@@ -11,16 +12,9 @@ import { PipeSocket } from '../src/pipes/pipe-socket.ts';
 import type { LeggedRoom, RoomLegs } from '../src/pipes/room-legs.ts';
 import { eventually } from './node.ts';
 import { rtpPacket, vp8Payload } from './packets.ts';
+import { everything } from './permissions.ts';
 
 export const HOST = '127.0.0.1';
-const permissions = {
-  join: true,
-  subscribe: true,
-  publish: true,
-  publishAudio: false,
-  publishVideo: false,
-  publishData: true,
-};
 /** What a test opened, to be closed after it. */
 export const opened: (() => void)[] = [];
 
@@ -72,11 +66,11 @@ export async function openLegs(newTrack = newCamera, path: Pick<PipeSettings, 'b
   const camera = newTrack(requests);
   const offered: Publication[] = [];
   const newRoom = (publications: Publication[]): LeggedRoom => {
-    const member: TrackOwner & { isPlain: boolean; permissions: typeof permissions } = {
+    const member: TrackOwner & { isPlain: boolean; permissions: MediaPermissions } = {
       id: 'ps_ada',
       identity: 'ada',
       isPlain: false,
-      permissions,
+      permissions: everything,
       publications: new Map(publications.map((one) => [one.id, one])),
     };
     return {
@@ -152,3 +146,14 @@ export function give(
   readRtp(rtpPacket({ sequence, timestamp: sequence * 3000, ssrc: 100 + layer, payload }), view);
   camera.receive(view, layer, now);
 }
+
+/** Shows picture after picture until something is so. */
+export const showing = (show: () => void) => (until: () => boolean, what: string) =>
+  eventually(
+    () => {
+      show();
+      return until();
+    },
+    what,
+    30_000,
+  );

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { newRtpView, readRtp } from '../src/media/rtp.ts';
 import { Legs } from '../src/pipes/legs.ts';
 import type { PipeSettings } from '../src/pipes/pipe.ts';
-import type { PipeSocket } from '../src/pipes/pipe-socket.ts';
+import { memoryNetwork } from './memory-network.ts';
 import { rtpPacket } from './packets.ts';
 import { local, stageRoom } from './room-stage.ts';
 
@@ -26,17 +26,7 @@ interface Process {
 /** One room in several media processes, with pipes between them, and microphones whose levels the test says. */
 export function stageProcesses() {
   let passedMs = 0;
-  const receivers = new Map<number, (datagram: Buffer) => void>();
-  const newSocket = (path: { isUp: boolean }): PipeSocket =>
-    ({
-      attach: (pipe: number, receive: (datagram: Buffer) => void) => void receivers.set(pipe, receive),
-      detach: (pipe: number) => void receivers.delete(pipe),
-      send(parts: readonly Buffer[]) {
-        const datagram = Buffer.concat(parts);
-        if (path.isUp) setImmediate(() => receivers.get(datagram.readUInt32BE(0))?.(datagram));
-      },
-      close() {},
-    }) as unknown as PipeSocket;
+  const network = memoryNetwork();
   const processes: Process[] = [];
   const microphones: { give(packet: Buffer): void; sequence: number }[] = [];
   let pipes = 0;
@@ -46,7 +36,7 @@ export function stageProcesses() {
     const aheadMs = CLOCKS_APART_MS * (processes.length + 1);
     const now = (): number => passedMs + aheadMs;
     const path = { isUp: true };
-    const legs = new Legs(newSocket(path), { now, wall: now });
+    const legs = new Legs(network.socket(path), { now, wall: now });
     const view = newRtpView();
     const forwarded = new Set<number>();
     const onForwarded = (packet: Buffer): void => {

@@ -6,8 +6,8 @@ import { Publisher } from '../src/media/publisher.ts';
 import { readRtcp } from '../src/media/rtcp.ts';
 import { newRtpView, readRtp } from '../src/media/rtp.ts';
 import { Subscription } from '../src/media/subscription.ts';
-import { everything } from './call.ts';
 import { type PacketInit, vp8Payload } from './packets.ts';
+import { everything } from './permissions.ts';
 import { local } from './room-stage.ts';
 
 export const VP8: Codec = { name: 'VP8', pt: 96, rtx: 97 };

@@ -5,18 +5,11 @@ import type { PeerTransport, PeerTransportListener } from '../src/media/peer-tra
 import { Room } from '../src/media/room.ts';
 import { isRtcp, newRtpView, readRtp } from '../src/media/rtp.ts';
 import { alone } from './alone.ts';
+import { everything } from './permissions.ts';
 
 export const local = {
   ice: { ufrag: 'node', pwd: 'p'.repeat(24) },
   dtls: { role: 'active' as const, fingerprint: `sha-256 ${'AB:'.repeat(31)}AB` },
-};
-const everything = {
-  join: true,
-  subscribe: true,
-  publish: true,
-  publishAudio: false,
-  publishVideo: false,
-  publishData: true,
 };
 export const AV1: Codec = { name: 'AV1', pt: 45 };
 export const VP8: Codec = { name: 'VP8', pt: 96 };

@@ -1,7 +1,7 @@
 import type { MediaEventFrame, MediaRequests } from '@parley/contract/media-control';
 import type { Description } from '@parley/media-description';
-import { everything } from './call.ts';
 import type { ControlClient } from './control-client.ts';
+import { everything } from './permissions.ts';
 import { RtpPeer } from './rtp-peer.ts';
 
 type AddExtra = Partial<Pick<MediaRequests['participant.add'], 'permissions' | 'streamStates'>>;

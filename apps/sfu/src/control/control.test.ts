@@ -5,15 +5,8 @@ import { signMediaControl } from '@parley/contract/media-control-auth';
 import WebSocket from 'ws';
 import { CommandRefused } from '../../testkit/control-client.ts';
 import { eventually, startTestNode, TEST_SECRET, type TestNode } from '../../testkit/node.ts';
+import { everything } from '../../testkit/permissions.ts';
 
-const permissions = {
-  join: true,
-  subscribe: true,
-  publish: true,
-  publishAudio: false,
-  publishVideo: false,
-  publishData: true,
-};
 let kit: TestNode;
 before(async () => {
   kit = await startTestNode({ SFU_PROCESSES: '2' });
@@ -25,7 +18,7 @@ const add = (room: string, participant: string, identity = participant) => ({
   room,
   participant,
   identity,
-  permissions,
+  permissions: everything,
   autoSubscribe: true,
 });
 
@@ -73,7 +66,7 @@ test('[MED-23] commands that make no sense are refused with a code, and the chan
   await assert.rejects(control.command('toString' as never, {} as never), refused('BAD_REQUEST'));
   await control.command('room.open', { room: 'r1' });
   await assert.rejects(
-    control.command('participant.add', { ...add('r1', 'ps_1'), permissions: { ...permissions, join: false } }),
+    control.command('participant.add', { ...add('r1', 'ps_1'), permissions: { ...everything, join: false } }),
     refused('FORBIDDEN'),
   );
   await control.command('participant.add', add('r1', 'ps_1'));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { everything } from '../../testkit/call.ts';
 import { eventually, startTestNode } from '../../testkit/node.ts';
+import { everything } from '../../testkit/permissions.ts';
 import { RtpCall } from '../../testkit/rtp-call.ts';
 import { endPeers, RtpPeer, Vp8Source } from '../../testkit/rtp-peer.ts';
 

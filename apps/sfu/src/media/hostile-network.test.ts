@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { startUdpProxy } from '../../../../e2e/udp-proxy.ts';
 import { ownPort } from '../../../server/testkit/kit/ports.ts';
-import { everything } from '../../testkit/call.ts';
 import { eventually, startTestNode } from '../../testkit/node.ts';
+import { everything } from '../../testkit/permissions.ts';
 import { endPeers, RtpPeer, Vp8Source } from '../../testkit/rtp-peer.ts';
 
 after(() => endPeers());

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { collectPeers, newPeer, parametersOf, remoteSdp } from '../../testkit/native-peer.ts';
 import { eventually, startTestNode } from '../../testkit/node.ts';
 import { rtpPacket } from '../../testkit/packets.ts';
+import { everything } from '../../testkit/permissions.ts';
 import { forgottenOnceClosed } from './native-part.ts';
 
 after(collectPeers);
@@ -45,21 +46,18 @@ test('[MED-11] an admitted peer that sends garbage as media, reports and data ha
   const control = await kit.connect();
   const room = 'room_hostile';
   const address = { room, participant: 'ps_mallory' };
-  const permissions = {
-    join: true,
-    subscribe: true,
-    publish: true,
-    publishAudio: false,
-    publishVideo: false,
-    publishData: true,
-  };
   await control.command('room.open', { room });
-  await control.command('participant.add', { ...address, identity: 'mallory', permissions, autoSubscribe: true });
+  await control.command('participant.add', {
+    ...address,
+    identity: 'mallory',
+    permissions: everything,
+    autoSubscribe: true,
+  });
   await control.command('participant.add', {
     room,
     participant: 'ps_bob',
     identity: 'bob',
-    permissions,
+    permissions: everything,
     autoSubscribe: true,
   });
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { everything } from '../../testkit/call.ts';
 import type { ControlClient } from '../../testkit/control-client.ts';
 import { eventually, startTestNode, type TestNode } from '../../testkit/node.ts';
+import { everything } from '../../testkit/permissions.ts';
 import { endPeers, RtpPeer, Vp8Source } from '../../testkit/rtp-peer.ts';
 import { Participant } from './participant.ts';
 import { Silence } from './silence.ts';

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DATA_FLOW } from '@parley/media-description';
+import { memoryNetwork } from '../../testkit/memory-network.ts';
 import { FallbackBudget } from '../media/data-budget.ts';
 import { DataRelay } from '../media/data-relay.ts';
 import type { DataSender } from '../media/other-legs.ts';
 import type { Participant } from '../media/participant.ts';
 import { Legs } from './legs.ts';
 import type { PipeSettings } from './pipe.ts';
-import type { PipeSocket } from './pipe-socket.ts';
 import type { LeggedRoom } from './room-legs.ts';
 
 const MEGABYTE = 1 << 20;
@@ -35,16 +35,7 @@ function newRoom(members: ReturnType<typeof newMember>[], flow: unknown[] = []):
 async function stage() {
   const clock = { time: 0, now: () => clock.time, wall: () => clock.time };
   const path = { isUp: true };
-  const receivers = new Map<number, (datagram: Buffer) => void>();
-  const socket = {
-    attach: (pipe: number, receive: (datagram: Buffer) => void) => void receivers.set(pipe, receive),
-    detach: (pipe: number) => void receivers.delete(pipe),
-    send(parts: readonly Buffer[]) {
-      const datagram = Buffer.concat(parts);
-      if (path.isUp) setImmediate(() => receivers.get(datagram.readUInt32BE(0))?.(datagram));
-    },
-    close() {},
-  } as unknown as PipeSocket;
+  const socket = memoryNetwork().socket(path);
   const legs = [new Legs(socket, clock), new Legs(socket, clock)] as const;
   const flow: unknown[] = [];
   const here = newRoom([newMember('ps_ada')], flow);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { closeOpened, LARGE, newSvcCamera, openLegs, subscribe } from '../../testkit/legs.ts';
+import { closeOpened, LARGE, newSvcCamera, openLegs, showing, subscribe } from '../../testkit/legs.ts';
 import { eventually } from '../../testkit/node.ts';
 import { SvcSource } from '../../testkit/svc.ts';
 import { newRtpView, readRtp } from '../media/rtp.ts';
@@ -53,15 +53,7 @@ test('[PIPE-44] of one stream in spatial layers the content of the top one stays
       camera.receive(view, 0, clock.now());
     }
   };
-  const shows = (until: () => boolean, what: string) =>
-    eventually(
-      () => {
-        show();
-        return until();
-      },
-      what,
-      30_000,
-    );
+  const shows = showing(show);
   const canServe = () => [0, 1, 2].map((layer) => remote.canServe(layer, clock.now()));
   const rate = () => {
     remote.measure(clock.now());

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { closeOpened, give, HOST, LARGE, newCamera, opened, openLegs, subscribe } from '../../testkit/legs.ts';
+import { closeOpened, give, HOST, LARGE, newCamera, opened, openLegs, showing, subscribe } from '../../testkit/legs.ts';
 import { eventually } from '../../testkit/node.ts';
 import { rtpPacket } from '../../testkit/packets.ts';
 import { counters } from '../media/counters.ts';
@@ -67,15 +67,7 @@ test('[PIPE-44] on a path between nodes that loses, the layer below goes over th
     }
   };
   const canServe = () => [0, 1, 2].map((layer) => remote.canServe(layer, clock.now()));
-  const shows = (until: () => boolean, what: string) =>
-    eventually(
-      () => {
-        show();
-        return until();
-      },
-      what,
-      30_000,
-    );
+  const shows = showing(show);
   await shows(() => got.length > 200, 'the top layer does not come');
   assert.deepEqual(canServe(), [true, true, true]);
 

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import type { MediaEventFrame } from '@parley/contract/media-control';
 import type { ControlClient } from '../../testkit/control-client.ts';
 import { eventually, startTestNode, type TestNode } from '../../testkit/node.ts';
+import { everything } from '../../testkit/permissions.ts';
 import { RtpCall } from '../../testkit/rtp-call.ts';
 import { collectSequences, endPeers, RtpPeer, Vp8Source } from '../../testkit/rtp-peer.ts';
 
@@ -133,14 +134,7 @@ test('[PIPE-11] subscriptions and data cross processes; a session of the same id
     room,
     participant: 'ps_bob2',
     identity: 'bob',
-    permissions: {
-      join: true,
-      subscribe: true,
-      publish: true,
-      publishAudio: false,
-      publishVideo: false,
-      publishData: true,
-    },
+    permissions: everything,
     autoSubscribe: false,
   });
   const closed = await eventually(() => eventsOf('participant.closed', room)[0], 'the first session stayed');
