@@ -86,7 +86,7 @@ test('[SDK-14] messages written offline survive a reload of the page and go out 
 
   await page.reload();
   assert.deepEqual((await stored(page)).sort(), [...texts].sort(), 'a reload loses nothing');
-  kit.tcp.mend();
+  kit.tcp.restore();
   await openChat(page, url);
   await eventually(
     async () => {

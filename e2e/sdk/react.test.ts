@@ -138,7 +138,7 @@ test('[SDK-40] a conversation is held while a component shows it, and left when 
 
   // The same one after a lost connection.
   kit.tcp.cut();
-  kit.tcp.mend();
+  kit.tcp.restore();
   const body = { text: 'after the loss', senderId: 'cleo', clientMessageId: 'after' };
   await soon(async () => void (await kit.api.call('sendMessage', { room: two.id, body })));
   await soon(async () => assert.equal(await shown.textContent('li'), 'after the loss'));

@@ -54,7 +54,7 @@ test('[SDK-31] a lost signaling socket is taken up again: media and tiles stay',
   await forget(ada, bob);
   kit.tcp.cut();
   await soon(async () => assert.equal(await ada.state(), 'reconnecting'));
-  kit.tcp.mend();
+  kit.tcp.restore();
   await isWhole();
   for (const one of [ada, bob]) {
     const log = (await one.log()).filter((line) => !line.startsWith('speakers'));
@@ -67,7 +67,7 @@ test('[SDK-31] what happened during the outage is emitted once', { skip }, async
   kit.tcp.cut();
   await soon(async () => assert.equal(await ada.state(), 'reconnecting'));
   await forget(ada, bob);
-  kit.tcp.mend();
+  kit.tcp.restore();
   await carol.join();
   await isWhole();
   for (const one of [ada, bob])
@@ -116,7 +116,7 @@ test('[SDK-33] no network at all for ten seconds: it comes back, without a ghost
   kit.setLoss(1);
   await new Promise((resolve) => setTimeout(resolve, 10_000));
   kit.setLoss(0);
-  kit.tcp.mend();
+  kit.tcp.restore();
   await isWhole();
 });
 
@@ -155,7 +155,7 @@ test('[SDK-149] data that is sent while the network is away comes once, by the t
   for (const one of [ada, bob])
     await soon(async () => assert.equal((await one.log()).filter((line) => line === 'another transport').length, 2));
   kit.setLoss(0);
-  kit.tcp.mend();
+  kit.tcp.restore();
   await isWhole();
   await send('three');
   await arrives('before', 'one', 'two', 'three');

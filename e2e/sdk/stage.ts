@@ -55,7 +55,7 @@ export const sharedStage: () => Promise<SdkStage> = oncePerWorker(async () => {
       services.push(next);
     },
     heal() {
-      tcp.mend();
+      tcp.restore();
       setLoss(0);
     },
     async stop() {

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { createPostgres } from '../../apps/server/src/adapters/db/postgres/postgres.ts';
 import { migrate, serverMigrations } from '../../apps/server/src/adapters/db/shared/migrate.ts';
 import type { Db } from '../../apps/server/src/core/db.ts';
-import { deleteInBatches, endlessTurn } from '../../apps/server/src/core/delete-in-batches.ts';
+import { deleteInBatches, withoutDeadline } from '../../apps/server/src/core/delete-in-batches.ts';
 import { raw, Sql } from '../../apps/server/src/core/sql.ts';
 import { connectionEvents, deliveries, events, type Filling, type GrownTable } from './retention-tables.ts';
 
@@ -111,7 +111,7 @@ async function measure(grown: GrownTable): Promise<void> {
     return rows;
   });
   await timed('deleted in batches', async () => {
-    await deleteInBatches({ turn: endlessTurn, batchMax }, await remove(db, before));
+    await deleteInBatches({ turn: withoutDeadline, batchMax }, await remove(db, before));
     return rows;
   });
   console.log(`${await countOf(table)} are left`);

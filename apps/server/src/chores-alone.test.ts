@@ -4,7 +4,7 @@ import { eventually } from '../testkit/kit/eventually.ts';
 import { createFakeClock } from '../testkit/kit/fake-clock.ts';
 import { startService } from '../testkit/kit/service.ts';
 import { sharedService } from '../testkit/kit/shared-service.ts';
-import { endlessTurn } from './core/delete-in-batches.ts';
+import { withoutDeadline } from './core/delete-in-batches.ts';
 import { createLog } from './core/log.ts';
 import { type Adapters, SharedStateUnavailable } from './core/ports.ts';
 import type { Sql } from './core/sql.ts';
@@ -80,7 +80,7 @@ test('[RUN-30] a chore that waits for shared state asks it for something, and on
   for (const { name, run, onEveryProcess } of chores) {
     if (onEveryProcess) continue;
     const before = asked;
-    const error = await run(endlessTurn).then(
+    const error = await run(withoutDeadline).then(
       () => null,
       (cause) => cause,
     );

@@ -59,7 +59,7 @@ export async function compose(deps: ComposeDeps) {
     adapters,
     certificateState: tls.certificateState,
     connections: openConnections(() => sockets),
-    turnFrontDoor: ownFrontDoor(config),
+    turnFrontDoor: ownTlsAddress(config),
     passwordCost: deps.passwordCost,
     webPushMaker,
   });
@@ -151,7 +151,7 @@ export async function compose(deps: ComposeDeps) {
 const httpsPort = 443;
 
 /** Where clients reach TURN by TLS: on our own port when we end TLS ourselves. */
-function ownFrontDoor({ tls, publicUrl }: Config): { host: string; port: number } | null {
+function ownTlsAddress({ tls, publicUrl }: Config): { host: string; port: number } | null {
   if (tls.kind === 'off' || publicUrl === null) return null;
   const { hostname, port } = new URL(publicUrl);
   return { host: hostname, port: Number(port) || httpsPort };

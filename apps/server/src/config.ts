@@ -2,7 +2,7 @@ import { type Limits, limitRows, readLimits } from '@parley/contract/limits';
 import type { Source, ValueOf } from '@parley/contract/settings';
 import { type Variables, withoutServiceLinks } from '@parley/contract/variables';
 import { isLoopbackHost } from './core/hosts.ts';
-import { foreseenSecrets, keptSecrets, SecretsRefused, secretNames } from './kept-secrets.ts';
+import { keptSecrets, plannedSecrets, SecretsRefused, secretNames } from './kept-secrets.ts';
 import { mode, settingRows, settings } from './settings.ts';
 
 type Given = ValueOf<typeof settings>;
@@ -31,7 +31,7 @@ export type { Variables } from '@parley/contract/variables';
 export const readConfig = (environment: Variables): Config => read(environment, keptSecrets);
 
 /** The same for whoever only looks: no secret is made and kept. */
-export const inspectConfig = (environment: Variables): Config => read(environment, foreseenSecrets);
+export const inspectConfig = (environment: Variables): Config => read(environment, plannedSecrets);
 
 function read(environment: Variables, secretsOf: typeof keptSecrets): Config {
   const variables = withoutServiceLinks(environment);
@@ -46,7 +46,7 @@ function read(environment: Variables, secretsOf: typeof keptSecrets): Config {
   const given = settings.read({ ...source, isProduction });
   if (isProduction && given.sfuSecrets?.some((secret) => given.secretKey?.split(',').includes(secret)))
     source.report('SECRET_KEY and SFU_REGISTRATION_SECRET must differ: media nodes know only the second.');
-  for (const problem of [...strayDevelopment(given), ...unsharedSecrets(given)]) source.report(problem);
+  for (const problem of [...leftDevelopmentSettings(given), ...unsharedSecrets(given)]) source.report(problem);
   if (given.secretKeyPrevious !== null && given.secretKeyPrevious === given.secretKey)
     source.report('SECRET_KEY_PREVIOUS must be another secret than SECRET_KEY.');
   if (problems.size > 0) throw new ConfigError([...problems]);
@@ -54,7 +54,7 @@ function read(environment: Variables, secretsOf: typeof keptSecrets): Config {
 }
 
 /** Development mode shows its mail to whoever asks, so it stays on this machine: a forgotten NODE_ENV is found here. */
-function strayDevelopment({ isProduction, allowsPublicDevelopment, publicUrl, host }: Given): string[] {
+function leftDevelopmentSettings({ isProduction, allowsPublicDevelopment, publicUrl, host }: Given): string[] {
   if (isProduction || allowsPublicDevelopment) return [];
   const remedy = 'set NODE_ENV=production, or ALLOW_PUBLIC_DEVELOPMENT=true if others may read its mail and sign in.';
   const refused = (name: string) => `${name} is not of this machine alone, and this is development mode: ${remedy}`;

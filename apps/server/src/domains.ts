@@ -173,7 +173,7 @@ export function createDomains(deps: DomainDeps) {
     ...tools,
     unitOfWork,
     importer: chat.importer,
-    shutOut: endUsers.shutOut,
+    cutOffUser: endUsers.cutOffUser,
     personalData: [endUsers, push, rooms, chat, liveStreams, observability, audit, webhooks].map(
       ({ personalData }) => personalData,
     ),

@@ -36,7 +36,7 @@ export const keptSecrets = (options: KeptSecretsOptions): KeptSecrets =>
   completed(options, (kept, made) => keep(options.dataDir, kept, made));
 
 /** The same without a trace: what the next start would make is made up. */
-export const foreseenSecrets = (options: KeptSecretsOptions): KeptSecrets =>
+export const plannedSecrets = (options: KeptSecretsOptions): KeptSecrets =>
   completed(options, (kept, made) => ({ ...kept, ...made }));
 
 function completed(

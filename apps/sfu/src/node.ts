@@ -74,14 +74,14 @@ export async function startNode(deps: NodeDeps): Promise<MediaNode> {
   }).catch(after(stopMedia));
   // A process that restarted has other pipes: servers learn of them by the greeting.
   media.onRestarted(() => {
-    if (media.fleetPipes.hasMet) control.greetAgain();
+    if (media.fleetPipes.hasOthers) control.sendHelloAgain();
   });
   const sweep = startSweep(directory, media, clock);
   const announceAnew = (): void => {
     media.announce();
     turn?.announce();
     // Servers learn the relay's URLs from the greeting.
-    control.greetAgain();
+    control.sendHelloAgain();
     log('info', `clients are told ${announcer.addresses.join(', ')}`);
   };
   const { internalUrl } = control;

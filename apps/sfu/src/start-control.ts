@@ -23,7 +23,7 @@ interface ControlDeps {
 export interface NodeControl {
   readonly internalUrl: string;
   /** What the greeting says has changed. */
-  greetAgain(): void;
+  sendHelloAgain(): void;
   close(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export async function startControl(deps: ControlDeps): Promise<NodeControl> {
   });
   return {
     internalUrl: config.internalUrl ?? `http://${urlHost(config.internalHost)}:${server.port}`,
-    greetAgain: () => server.greetAgain(),
+    sendHelloAgain: () => server.sendHelloAgain(),
     close: () => server.close(),
   };
 }

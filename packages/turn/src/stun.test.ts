@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { addressOf, bytesOf, parseAddress } from './addresses.ts';
 import { encodeChannelData } from './channel-data.ts';
 import { addFingerprint, isFingerprinted, isSigned, longTermKey, sign } from './integrity.ts';
-import { mendAnswer, mendCheck } from './mend.ts';
+import { rewriteAnswer, rewriteCheck } from './rewrite.ts';
 import { StreamReader } from './stream-reader.ts';
 import {
   ATTRIBUTE,
@@ -122,21 +122,21 @@ test('[TURN-7] a check without tie-breaker gets one, and every check the priorit
     asked.push(ufrag);
     return password;
   };
-  const mended = mendCheck(check, tieBreaker, passwordOf);
+  const mended = rewriteCheck(check, tieBreaker, passwordOf);
   assert.deepEqual(asked, ['evtj']);
   assert.deepEqual(find(decoded(mended), ATTRIBUTE.iceControlled), tieBreaker);
   assert.equal(findUint32(decoded(mended), ATTRIBUTE.priority), 0x000001ff);
   assert.ok(isSigned(mended, decoded(mended), password) && isFingerprinted(mended));
-  const own = mendCheck(request, tieBreaker, passwordOf);
+  const own = rewriteCheck(request, tieBreaker, passwordOf);
   assert.deepEqual(find(decoded(own), ATTRIBUTE.iceControlled), hex('932ff9b151263b36'), 'one that is there stays');
   assert.equal(
-    mendCheck(request, tieBreaker, () => 'another'),
+    rewriteCheck(request, tieBreaker, () => 'another'),
     request,
     'not for us: unchanged',
   );
-  assert.equal(mendCheck(vectors.ipv4, tieBreaker, passwordOf), vectors.ipv4, 'an answer is unchanged');
+  assert.equal(rewriteCheck(vectors.ipv4, tieBreaker, passwordOf), vectors.ipv4, 'an answer is unchanged');
   const rtp = hex('80600001000000010000000100');
-  assert.equal(mendCheck(rtp, tieBreaker, passwordOf), rtp);
+  assert.equal(rewriteCheck(rtp, tieBreaker, passwordOf), rtp);
 });
 
 test('[TURN-16] the answer to a check gets the relayed address, and nothing else changes', () => {
@@ -144,13 +144,13 @@ test('[TURN-16] the answer to a check gets the relayed address, and nothing else
   for (const relayed of [parseAddress('192.0.2.7', 4443), parseAddress('2001:db8::7', 4443)])
     for (const answer of [ipv4, ipv6]) {
       assert.ok(relayed);
-      const mended = mendAnswer(answer, relayed, password);
+      const mended = rewriteAnswer(answer, relayed, password);
       const { transactionId } = decoded(answer);
       assert.deepEqual(readXorAddress(find(decoded(mended), ATTRIBUTE.mappedAddress), transactionId), relayed);
       assert.equal(findText(decoded(mended), SOFTWARE), 'test vector');
       assert.ok(isSigned(mended, decoded(mended), password) && isFingerprinted(mended));
-      assert.equal(mendAnswer(answer, relayed, 'another'), answer, 'of another process: unchanged');
-      assert.equal(mendAnswer(request, relayed, password), request, 'a check is unchanged');
+      assert.equal(rewriteAnswer(answer, relayed, 'another'), answer, 'of another process: unchanged');
+      assert.equal(rewriteAnswer(request, relayed, password), request, 'a check is unchanged');
     }
 });
 
@@ -161,9 +161,9 @@ test('[TURN-7] a check that would grow too long, or has no place for a tie-break
   const username: NewAttribute = [ATTRIBUTE.username, Buffer.from('evtj:h6vY')];
   const long = sign(encodeStun(head, [username, [SOFTWARE, Buffer.alloc(65_000)], ...empty]), password);
   assert.equal(
-    mendCheck(long, tieBreaker, () => password),
+    rewriteCheck(long, tieBreaker, () => password),
     long,
   );
-  const short = mendCheck(sign(encodeStun(head, [username, ...empty]), password), tieBreaker, () => password);
+  const short = rewriteCheck(sign(encodeStun(head, [username, ...empty]), password), tieBreaker, () => password);
   assert.deepEqual(find(decoded(short), ATTRIBUTE.iceControlled), Buffer.alloc(0));
 });

@@ -5,10 +5,10 @@ import { Allocation } from './allocation.ts';
 import { type Authenticated, createAuthenticator } from './authentication.ts';
 import { CHANNEL_MAX, CHANNEL_MIN, decodeChannelData, encodeChannelData, isChannelData } from './channel-data.ts';
 import { sign } from './integrity.ts';
-import { mendAnswer, mendCheck } from './mend.ts';
 import type { MediaPeer, RelaySocket, TurnClient, TurnClock } from './ports.ts';
 import { Budgets, Counts, QUOTAS, type TurnQuotas } from './quotas.ts';
 import { type Refusal, refusal } from './refusals.ts';
+import { rewriteAnswer, rewriteCheck } from './rewrite.ts';
 import {
   ATTRIBUTE,
   decodeStun,
@@ -320,14 +320,14 @@ export class TurnServer {
       allocation.icePassword = this.#deps.icePasswordOf(ufrag);
       return allocation.icePassword;
     };
-    allocation.facts.socket.send(peer, mendCheck(data, allocation.tieBreaker, passwordOf));
+    allocation.facts.socket.send(peer, rewriteCheck(data, allocation.tieBreaker, passwordOf));
   }
 
   #onDatagram(allocation: Allocation, peer: MediaPeer, bytes: Buffer): void {
     const now = this.#deps.clock.now();
     if (!allocation.isPermitted(peer, now) || !allocation.down.take(bytes.length, now)) return;
     const { client, relayed } = allocation.facts;
-    const data = mendAnswer(bytes, relayed, allocation.icePassword);
+    const data = rewriteAnswer(bytes, relayed, allocation.icePassword);
     const channel = allocation.channelOf(peer, now);
     client.send(channel === undefined ? dataIndication(peer, data) : encodeChannelData(channel, data, client.isStream));
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '../../testkit/kit/eventually.ts';
 import { createFakeClock } from '../../testkit/kit/fake-clock.ts';
-import { deleteInBatches, endlessTurn, onwards, type Turn } from './delete-in-batches.ts';
+import { deleteInBatches, onwards, type Turn, withoutDeadline } from './delete-in-batches.ts';
 import { createLog } from './log.ts';
 import { SharedStateUnavailable } from './ports.ts';
 import { type Sql, sql } from './sql.ts';
@@ -31,7 +31,7 @@ test('[RET-3] deleting goes on batch by batch until nothing is left, a long sour
   const order: string[] = [];
   const note = (name: string) => void order.push(name);
   const [long, short] = [pile(50, note, 'long'), pile(10, note, 'short')];
-  assert.equal(await deleteInBatches({ turn: endlessTurn, batchMax: 10 }, long.deleteSome, short.deleteSome), 60);
+  assert.equal(await deleteInBatches({ turn: withoutDeadline, batchMax: 10 }, long.deleteSome, short.deleteSome), 60);
   assert.deepEqual([long.left, short.left], [0, 0]);
   assert.deepEqual(order.slice(0, 4), ['long', 'short', 'long', 'short']);
   assert.equal(order.length, 6 + 2);
@@ -42,7 +42,7 @@ test('[RET-3] rows in an order go onwards: no batch walks through what those bef
   const began: string[] = [];
   const sweep = () =>
     deleteInBatches(
-      { turn: endlessTurn, batchMax: 2 },
+      { turn: withoutDeadline, batchMax: 2 },
       onwards(async (limit, after) => {
         began.push(after);
         const some = rows.filter((row) => row > after).slice(0, limit);

@@ -4,7 +4,7 @@ export interface Turn {
   isOver(): boolean;
 }
 
-export const endlessTurn: Turn = { isOver: () => false };
+export const withoutDeadline: Turn = { isOver: () => false };
 
 /** Deletes at most `limit` rows in a statement or transaction of its own, and says how many. */
 export type DeleteSome = (limit: number) => Promise<number>;

@@ -70,7 +70,7 @@ export function withoutPerson(value: unknown, erasure: Erasure, name?: string): 
   if (Array.isArray(value)) return value.map((one) => withoutPerson(one, erasure, name));
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
-    Object.entries({ ...value, ...whatGoes(value, erasure) }).map(([key, one]) => [
+    Object.entries({ ...value, ...erasedFields(value, erasure) }).map(([key, one]) => [
       key,
       withoutPerson(one, erasure, key),
     ]),
@@ -78,7 +78,7 @@ export function withoutPerson(value: unknown, erasure: Erasure, name?: string): 
 }
 
 /** What goes from a record for whose it is: a message, a report, an entry of the audit log. */
-function whatGoes(record: object, { userId, messages }: Erasure): object {
+function erasedFields(record: object, { userId, messages }: Erasure): object {
   const { senderId, reporterId, actorEmail } = record as Record<string, unknown>;
   const names = [
     ...(senderId === userId ? ['attachment', 'attachments', 'clientMessageId'] : []),

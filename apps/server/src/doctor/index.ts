@@ -39,7 +39,7 @@ export async function* examine(variables: Variables): AsyncGenerator<Finding> {
   if (plain !== null) yield plain;
   yield* await checkTls(config, isRunning);
   yield checkFolder(config, isRunning);
-  const database = config.databaseUrl === null ? null : await lookAtDatabase(config.databaseUrl);
+  const database = config.databaseUrl === null ? null : await inspectDatabase(config.databaseUrl);
   yield database === null ? embeddedDatabase(config) : database.finding;
   if (config.databaseUrl !== null && config.databaseReadUrl !== null)
     yield await checkReplica(config.databaseUrl, config.databaseReadUrl);
@@ -96,7 +96,7 @@ const embeddedDatabase = ({ isProduction, dataDir }: Config): Finding =>
       )
     : ok('database', `The database is embedded in ${dataDir}.`);
 
-async function lookAtDatabase(url: string): Promise<{ finding: Finding; facts: DatabaseFacts | null }> {
+async function inspectDatabase(url: string): Promise<{ finding: Finding; facts: DatabaseFacts | null }> {
   try {
     const facts = await inTime(diagnosePostgres(url, serverMigrations));
     return { finding: databaseFinding(facts), facts };

@@ -11,7 +11,7 @@ export function onceBuilt<T>(folder: () => string | null, read: (folder: string)
 }
 
 /** The page loads itself again until there is a build. */
-export const asBeingBuilt = (reply: FastifyReply): FastifyReply =>
+export const asUnavailablePage = (reply: FastifyReply): FastifyReply =>
   reply.code(503).headers({ 'retry-after': '2', refresh: '2' });
 
 export const beingBuilt = `<!doctype html>

@@ -5,7 +5,7 @@ import { llmsFile, publicUrlMark, stylesheet } from '@parley/docs/files';
 import { escapeHtml } from '@parley/page-build/html';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { lazy } from '../core/lazy.ts';
-import { asBeingBuilt, beingBuilt, onceBuilt } from './built-pages.ts';
+import { asUnavailablePage, beingBuilt, onceBuilt } from './built-pages.ts';
 import { sendPage } from './page.ts';
 
 export interface DocsDeps {
@@ -21,7 +21,7 @@ export function mountDocs(app: FastifyInstance, { folder, fonts, publicUrl }: Do
   const pages = onceBuilt(folder, (path) => readPages(path, publicUrl));
   const send = (reply: FastifyReply, href: string): FastifyReply => {
     const built = pages();
-    if (built === null) return sendPage(asBeingBuilt(reply), beingBuilt);
+    if (built === null) return sendPage(asUnavailablePage(reply), beingBuilt);
     return sendPage(reply, built.get(href) ?? fail('SVC_NOT_FOUND'));
   };
 

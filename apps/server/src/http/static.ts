@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { fail } from '@parley/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { asBeingBuilt, beingBuilt, onceBuilt } from './built-pages.ts';
+import { asUnavailablePage, beingBuilt, onceBuilt } from './built-pages.ts';
 import { pathOf } from './request-info.ts';
 
 interface PagesDeps {
@@ -65,7 +65,7 @@ export function mountPages(
     const page = files()?.get('/index.html');
     reply.headers({ ...pageHeaders, 'content-security-policy': policy });
     if (page) return sendFile(request, reply, page, path);
-    return asBeingBuilt(reply)
+    return asUnavailablePage(reply)
       .type(types['.html'] ?? '')
       .send(beingBuilt);
   };

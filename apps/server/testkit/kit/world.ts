@@ -290,7 +290,7 @@ async function createProjectPart({ id: projectId, owner }: TestProject, environm
   await api.call('addProjectMember', { projectId, body: { email, role: 'VIEWER' } });
   const [session] = await api.call('listSessions', {});
   const member = { userId: email };
-  const shutOut = { userId: `shut-out-${guest}` };
+  const cutOffUser = { userId: `shut-out-${guest}` };
   return {
     ids: { projectId, webhookId: webhook.id, deliveryId: delivery.id, publicId, signingKeyId, alertId: alert.id },
     idsOfRoute: {
@@ -298,8 +298,8 @@ async function createProjectPart({ id: projectId, owner }: TestProject, environm
       changeProjectMember: member,
       removeProjectMember: member,
       // Nobody whom the world needs.
-      revokeUser: shutOut,
-      unbanUser: shutOut,
+      revokeUser: cutOffUser,
+      unbanUser: cutOffUser,
     },
   };
 }

@@ -18,7 +18,7 @@ export interface TcpProxy {
   /** New connections go to another server. */
   retarget(url: string): void;
   /** Lets new and frozen connections through again. */
-  mend(): void;
+  restore(): void;
   close(): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export async function startTcpProxy(targetUrl: string, { mark }: { mark?: RegExp
     retarget(next) {
       target = new URL(next);
     },
-    mend() {
+    restore() {
       state = 'open';
       for (const socket of sockets()) socket.resume();
     },

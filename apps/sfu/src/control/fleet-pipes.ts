@@ -66,7 +66,7 @@ export class FleetPipes {
     if (pipes.ends.some(({ ticket }) => [...this.#spent.values()].some((spent) => spent.has(ticket))))
       throw new MediaError('STALE', 'The pipes to that node were closed: it has new ones once its processes restart.');
     if (!before) this.#makeRoom();
-    this.#nodes.set(node, { pipes, silent: stillSilent(node, before, pipes), reportedAt: before?.reportedAt ?? null });
+    this.#nodes.set(node, { pipes, silent: silentBefore(node, before, pipes), reportedAt: before?.reportedAt ?? null });
     for (const room of this.#deps.directory.roomsLinkedTo(node)) this.sync(room);
   }
 
@@ -91,7 +91,7 @@ export class FleetPipes {
   }
 
   /** Whether servers have to hear of it when a process has started anew. */
-  get hasMet(): boolean {
+  get hasOthers(): boolean {
     return this.#nodes.size > 0;
   }
 
@@ -210,7 +210,7 @@ export class FleetPipes {
 }
 
 /** Pipes that stay as they were stay silent too: they are not reported a second time. */
-function stillSilent(node: string, before: Met | undefined, { ends }: MediaNodePipes): Set<string> {
+function silentBefore(node: string, before: Met | undefined, { ends }: MediaNodePipes): Set<string> {
   const kept = ends.flatMap(({ ticket }, number) =>
     before?.pipes.ends[number]?.ticket === ticket ? [peerOf(node, number)] : [],
   );

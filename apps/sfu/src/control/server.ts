@@ -63,7 +63,7 @@ interface NodeMetrics {
 interface ControlServer {
   readonly port: number;
   /** What the greeting says has changed: servers connect anew, and resume by sequence. */
-  greetAgain(): void;
+  sendHelloAgain(): void;
   close(): Promise<void>;
 }
 
@@ -114,7 +114,7 @@ export async function startControlServer(deps: ControlServerDeps): Promise<Contr
   return {
     // A listening TCP server always has an AddressInfo.
     port: (server.address() as AddressInfo).port,
-    greetAgain() {
+    sendHelloAgain() {
       for (const socket of connections.values()) socket.close(CLOSE_RESTART, 'connect again');
     },
     async close() {

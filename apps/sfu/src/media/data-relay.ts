@@ -24,7 +24,7 @@ const LOST: ReadonlySet<MediaCloseReason> = new Set(['CONNECTION_TIMEOUT', 'SIGN
 interface DataRelayDeps {
   room: string;
   participants: ReadonlyMap<string, Participant>;
-  legs: Pick<OtherLegs, 'sendData' | 'tellDataFlow'>;
+  legs: Pick<OtherLegs, 'sendData' | 'announceDataFlow'>;
   clock: MediaClock;
   emit(event: MediaEvent): void;
   /** A receiver did not get a message: it reads too slowly, has no channel that could take it, or a budget is spent. */
@@ -34,7 +34,7 @@ interface DataRelayDeps {
 /** Data messages of a room: over data channels, and by signaling, on a small budget, to receivers without one. */
 export class DataRelay {
   readonly #deps: DataRelayDeps;
-  readonly #flow = new DataFlow((sender, state) => this.#tellFlow(sender, state));
+  readonly #flow = new DataFlow((sender, state) => this.#announceFlow(sender, state));
   /** Receivers for whose next transport something waits. */
   readonly #reopening = new Set<Participant>();
 
@@ -144,11 +144,11 @@ export class DataRelay {
   }
 
   /** To a sender in this process or in another one. */
-  #tellFlow(sender: string, state: DataFlowState): void {
+  #announceFlow(sender: string, state: DataFlowState): void {
     const here = this.#deps.participants.get(sender);
     // Urgent: it waits for this, and may be a slow reader itself.
     if (here) here.subscriber.transport?.sendData('reliable', encodeDataFlow(state), true);
-    else this.#deps.legs.tellDataFlow(sender, state);
+    else this.#deps.legs.announceDataFlow(sender, state);
   }
 
   /** Call it while the participant still has its transport. */

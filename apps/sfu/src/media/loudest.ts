@@ -47,10 +47,10 @@ export interface Voiced {
 /** Other processes of the room: one leads, so that all forward the same. */
 interface OtherChoices {
   leadingChoice(now: number): readonly string[] | undefined;
-  tellChoice(tracks: readonly string[], now: number): void;
+  announceChoice(tracks: readonly string[], now: number): void;
 }
 
-const noOthers: OtherChoices = { leadingChoice: () => undefined, tellChoice() {} };
+const noOthers: OtherChoices = { leadingChoice: () => undefined, announceChoice() {} };
 
 /** A participant, however many microphones they publish. */
 class Speaker<T extends Voiced> {
@@ -151,7 +151,7 @@ export class Loudest<T extends Voiced = Voiced> {
     const lead = others.leadingChoice(now);
     const chosen = lead ? this.#follow(lead, speakers, now, before) : this.#choose(speakers, now, before);
     const tracks = chosen.flatMap(({ current }) => current?.id ?? []);
-    if (!lead) others.tellChoice(tracks, now);
+    if (!lead) others.announceChoice(tracks, now);
     for (const speaker of speakers)
       if (chosen.includes(speaker)) speaker.choose(now, before);
       else speaker.wait(now);

@@ -40,11 +40,11 @@ export interface OtherLegs {
   /** How many of those in other processes it is on its way to, and how many it cannot be sent to. */
   sendData(sender: DataSender, channel: DataChannelName, head: DataHead, payload: Uint8Array): SentElsewhere;
   /** To a sender of reliable data in another process. */
-  tellDataFlow(sender: string, state: DataFlowState): void;
+  announceDataFlow(sender: string, state: DataFlowState): void;
   /** Which tracks are chosen for all processes by one that leads; undefined: the choice is made here. */
   leadingChoice(now: number): readonly string[] | undefined;
   /** What was chosen here, for those that follow. */
-  tellChoice(tracks: readonly string[], now: number): void;
+  announceChoice(tracks: readonly string[], now: number): void;
   /** Every 20 ms. */
   tick(now: number): void;
   /** Twice a second. */

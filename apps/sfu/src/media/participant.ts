@@ -109,11 +109,11 @@ export class Participant {
     if ([...this.#failedAt.values()].some((since) => now - since > failedMsMax)) return 'CONNECTION_TIMEOUT';
     if (!this.isPlain) return undefined;
     if (this.#hasHungUp) return 'CLIENT_INITIATED';
-    return this.#isSilent(now) || this.#neverConnects(now) ? 'CONNECTION_TIMEOUT' : undefined;
+    return this.#isSilent(now) || this.#isNotConnecting(now) ? 'CONNECTION_TIMEOUT' : undefined;
   }
 
   /** ICE gives up only once it has candidates to check, and a client may never send a packet. */
-  #neverConnects(now: number): boolean {
+  #isNotConnecting(now: number): boolean {
     return (['pub', 'sub'] as const).some((pc) => {
       const state = this.#transport(pc)?.state;
       if (state !== 'NEW' && state !== 'CONNECTING') {

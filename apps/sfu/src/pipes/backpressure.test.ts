@@ -112,10 +112,10 @@ test('[PIPE-7] a room that ends while the queue is full ends in the other proces
 
 test('[MED-102] a sender of another process is told to wait for a slow receiver of this one', async () => {
   const { flow, rooms, until, close } = await stage();
-  rooms[1].tellDataFlow('ps_ada', DATA_FLOW.held);
-  rooms[1].tellDataFlow('ps_nobody', DATA_FLOW.held);
+  rooms[1].announceDataFlow('ps_ada', DATA_FLOW.held);
+  rooms[1].announceDataFlow('ps_nobody', DATA_FLOW.held);
   await until(() => flow.length > 0);
-  rooms[1].tellDataFlow('ps_ada', DATA_FLOW.open);
+  rooms[1].announceDataFlow('ps_ada', DATA_FLOW.open);
   await until(() => flow.length > 1);
   assert.deepEqual(flow, [
     ['ps_ada', DATA_FLOW.held],
@@ -153,7 +153,7 @@ test('[PIPE-45] that a sender of another process has missed receivers is said ag
   // From Bob's process to that of Ada, until not even a word finds place.
   for (let bytes = MEGABYTE / 2; bytes >= 1; bytes /= 2)
     while (rooms[1].sendData(bob, 'reliable', {}, Buffer.alloc(bytes)).sent > 0);
-  rooms[1].tellDataFlow('ps_ada', DATA_FLOW.missed);
+  rooms[1].announceDataFlow('ps_ada', DATA_FLOW.missed);
   path.isUp = true;
   await until(() => flow.length > 0);
   assert.deepEqual(flow, [['ps_ada', DATA_FLOW.missed]]);

@@ -195,7 +195,7 @@ export class RoomLegs implements OtherLegs {
     return count;
   }
 
-  tellDataFlow(sender: string, state: DataFlowState): void {
+  announceDataFlow(sender: string, state: DataFlowState): void {
     const owner = this.#owners.get(sender);
     const isTold = owner?.peer.send({ room: this.#room.id, ...fromNobody, flow: { sender, state } }) ?? true;
     // Of the other words the process there has a bound of its own.
@@ -215,9 +215,9 @@ export class RoomLegs implements OtherLegs {
     return this.#peers.size > 0 ? this.#choice.leading(now, this.#isDeaf) : undefined;
   }
 
-  tellChoice(tracks: readonly string[], now: number): void {
+  announceChoice(tracks: readonly string[], now: number): void {
     if (this.#peers.size === 0 || this.#isDeaf) return;
-    const choice = this.#choice.toTell(tracks, now);
+    const choice = this.#choice.takeDue(tracks, now);
     // Who cannot be told now is told with the next one.
     if (choice) for (const peer of this.#peers) peer.send({ room: this.#room.id, ...fromNobody, choice });
   }
@@ -308,7 +308,7 @@ export class RoomLegs implements OtherLegs {
 
   tick(now: number): void {
     for (const peer of [...this.#stale]) if (!peer.isCongested) this.#refresh(peer);
-    for (const sender of this.#untold) this.tellDataFlow(sender, DATA_FLOW.missed);
+    for (const sender of this.#untold) this.announceDataFlow(sender, DATA_FLOW.missed);
     for (const { tracks } of this.#remotes.values()) for (const track of tracks) track.tick(now);
   }
 

@@ -37,7 +37,7 @@ export class SharedChoice {
   }
 
   /** Of the tracks chosen here, what the others are to be told; undefined while they know it. */
-  toTell(chosen: readonly string[], now: number): LegChoice | undefined {
+  takeDue(chosen: readonly string[], now: number): LegChoice | undefined {
     const tracks = chosen.join(' ');
     if (tracks === this.#told.tracks && now - this.#told.at < REPEAT_MS) return undefined;
     this.#told = { tracks, at: now };

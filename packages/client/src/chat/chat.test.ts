@@ -132,7 +132,7 @@ test('[SDK-12] without a connection everything is queued, and goes out in order 
   );
   await alice.react(id ?? '', '🎉');
   assert.equal(chats[0].state.getSnapshot().queued, 4);
-  proxy.mend();
+  proxy.restore();
   await eventually(() => assert.deepEqual(texts(bob), ['before', 'one', 'two', 'three']), { withinMs: 30_000 });
   await eventually(() => assert.equal(bob.messages.getSnapshot()[0]?.reactions[0]?.count, 1));
   await eventually(() => assert.equal(chats[0].state.getSnapshot().queued, 0));
@@ -153,7 +153,7 @@ test('[SDK-10] four losses under traffic: every change emitted once, in order, t
     );
     proxy.cut();
     await Promise.all(sends);
-    proxy.mend();
+    proxy.restore();
     await eventually(() => assert.equal(received.length, made), { withinMs: 60_000 });
   }
   assert.deepEqual(

@@ -12,12 +12,12 @@ import type { ConnectOptions } from '../session.ts';
 import { createStore, type Store } from '../store.ts';
 import { type ConversationFrame, type ConversationPort, createConversation } from './conversation.ts';
 import type { Conversation } from './conversation-types.ts';
-import { insist } from './insist.ts';
 import { lazyIndexedDbQueue } from './lazy-indexeddb-queue.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import type { PartEvents, PartFrame, PartPort } from './part-port.ts';
 import { memoryQueue, type QueueStorage } from './queue-storage.ts';
 import type { ChatUser, ConversationRecord, Page, PageOptions } from './records.ts';
+import { retryWhileLimited } from './retry-while-limited.ts';
 import { createSendBudget } from './send-budget.ts';
 import { askSubscriptions, otherUser, refusalOf, removedError, type Wanted } from './subscribe.ts';
 
@@ -156,7 +156,9 @@ export class Chat implements Events<ChatEvents> {
   /** Shown to the others in every joined conversation, on this connection and the next ones. */
   setPresence(status: 'ONLINE' | 'AWAY'): void {
     this.#presence = status;
-    insist(this.#runtime, () => this.#connection.request({ type: 'presence', status: this.#presence })).catch(
+    retryWhileLimited(this.#runtime, () =>
+      this.#connection.request({ type: 'presence', status: this.#presence }),
+    ).catch(
       // Without a connection the next one says it.
       (error) => error instanceof ConnectionError || this.#events.emit('error', error),
     );
@@ -186,7 +188,9 @@ export class Chat implements Events<ChatEvents> {
       request: this.#connection.request,
       readChanges: (since) =>
         this.#inTurn(() =>
-          insist(this.#runtime, () => this.#connection.request({ type: 'changes', conversation: id, since })),
+          retryWhileLimited(this.#runtime, () =>
+            this.#connection.request({ type: 'changes', conversation: id, since }),
+          ),
         ),
       send: this.#connection.send,
       enqueue: (operation) => this.#outbox.add(operation),

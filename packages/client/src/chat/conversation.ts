@@ -7,10 +7,10 @@ import { createDerivedStore, createStore } from '../store.ts';
 import { type ChangePage, createCatchUp } from './catch-up.ts';
 import type { Conversation, ConversationEvents } from './conversation-types.ts';
 import { createHistory, type History, type HistoryOptions } from './history.ts';
-import { insist } from './insist.ts';
 import type { Operation, OperationReply } from './operations.ts';
 import type { Outcome } from './outbox.ts';
 import type { Change, Message, MessageRecord, NewMessage, Present, ReadState, Subscription } from './records.ts';
+import { retryWhileLimited } from './retry-while-limited.ts';
 import { Timeline } from './timeline.ts';
 import { createTypingSignal, createTypists } from './typing.ts';
 
@@ -204,7 +204,7 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
       };
       // What waited may have been sent with a later mark.
       const mark = async () => unsentRead && deps.request({ type: 'read', messageId: unsentRead });
-      await insist(runtime, mark).then(forget, (error) => {
+      await retryWhileLimited(runtime, mark).then(forget, (error) => {
         // Kept and sent with the next connection. Any other failure is the caller's.
         if (error instanceof ConnectionError) return;
         forget();

@@ -96,7 +96,7 @@ test('[SDK-138] drafts are the same on all devices: the last word wins, live and
   proxy.cut();
   there.set(room, 'Written while the phone was away');
   await there.flush();
-  proxy.mend();
+  proxy.restore();
   await eventually(() => assert.equal(text(here), 'Written while the phone was away'), { withinMs: 30_000 });
   here.set(room, '');
   assert.equal(text(here), undefined);
@@ -120,7 +120,7 @@ test('[SDK-139] blocks are the same on all devices, and a message is reported on
   proxy.cut();
   await there.unblock('eve');
   await there.block('mallory');
-  proxy.mend();
+  proxy.restore();
   await eventually(() => assert.deepEqual([...(here.state.getSnapshot().blocked ?? [])], ['mallory']), {
     withinMs: 30_000,
   });

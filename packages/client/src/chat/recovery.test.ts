@@ -48,7 +48,7 @@ test('[SDK-10] a connection frozen, cut while it is made and moved: the list is 
     },
     async () => {
       proxy.cut();
-      proxy.mend();
+      proxy.restore();
       await new Promise((resolve) => setTimeout(resolve, 50));
       proxy.cut();
     },
@@ -64,7 +64,7 @@ test('[SDK-10] a connection frozen, cut while it is made and moved: the list is 
     await kit.project.api.call('editMessage', { messageId, body: { text: `edited ${at}` } });
     if (at % 2 === 0) await kit.project.api.call('addReaction', { messageId, body: { emoji: '👍', userId: 'bob' } });
     proxy.retarget(at % 2 === 0 ? other.url : service.url);
-    proxy.mend();
+    proxy.restore();
     const now = await stored(id);
     await eventually(() => assert.deepEqual(texts(conversation), now), patient);
   }
@@ -140,7 +140,7 @@ test('[SDK-19] a history of another epoch, restored from a backup, is loaded aga
     await restored.as(kit.project.apiKey).call('sendMessage', { room: id, body: { text } });
   }
   proxy.retarget(restored.url);
-  proxy.mend();
+  proxy.restore();
   await eventually(
     () => assert.deepEqual(texts(conversation), ['one', 'two', 'three', 'vier', 'fünf', 'sechs']),
     patient,

@@ -1,13 +1,13 @@
 import type { Runtime } from '../runtime.ts';
 
 /** Typing expires on the server after 7 s; sending it more often than this is useless. */
-const TELL_EVERY_MS = 4_000;
+const ANNOUNCE_EVERY_MS = 4_000;
 
 /** Turns every key press into a frame now and then. */
 export function createTypingSignal({ now }: Pick<Runtime, 'now'>, send: (isTyping: boolean) => void) {
   let toldAt: number | null = null;
   return (isTyping: boolean): void => {
-    if (isTyping && toldAt !== null && now() - toldAt < TELL_EVERY_MS) return;
+    if (isTyping && toldAt !== null && now() - toldAt < ANNOUNCE_EVERY_MS) return;
     if (!isTyping && toldAt === null) return;
     toldAt = isTyping ? now() : null;
     send(isTyping);

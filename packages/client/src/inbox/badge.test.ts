@@ -80,7 +80,7 @@ test('[SDK-141] whatever happens, and after a lost connection, the badge of a fo
       const whileAway = async (work: () => Promise<void>) => {
         proxy.cut();
         await work();
-        proxy.mend();
+        proxy.restore();
       };
       for (const [at, what] of happenings.entries()) {
         await happen(stage, inbox, what, whileAway);

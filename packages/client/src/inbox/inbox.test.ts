@@ -49,7 +49,7 @@ test('[INB-30] the inbox of the client is that of the server: live, in pages, an
   proxy.cut();
   await send(rooms[0] ?? '');
   await api.call('changeInboxEntry', { room: rooms[1] ?? '', body: { pinned: true, userId: 'alice' } });
-  proxy.mend();
+  proxy.restore();
   await agrees(5);
   await inbox.mute(rooms[0] ?? '');
   await inbox.hide(rooms[4] ?? '');

@@ -113,7 +113,7 @@ export class LocalTrack {
     this.#isMuteWanted = true;
     this.#isMuted = true;
     this.#media.enabled = false;
-    await this.#inTurn(() => this.#letGo());
+    await this.#inTurn(() => this.#releaseCapture());
     if (this.#isMuteWanted) await this.#port.setMuted(this, true);
   }
 
@@ -142,7 +142,7 @@ export class LocalTrack {
     this.#media.enabled = !this.isMuted;
   }
 
-  async #letGo(): Promise<void> {
+  async #releaseCapture(): Promise<void> {
     const isCamera = this.source === 'CAMERA' && this.#recapture;
     if (!isCamera || !this.#isMuteWanted || this.#isLetGo) return;
     await this.#port.replace(this, null);

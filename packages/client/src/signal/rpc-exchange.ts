@@ -43,7 +43,7 @@ export function createRpcExchange(deps: RpcExchangeDeps) {
   }
 
   /** Some are late rather than early, and never asked for. */
-  function keepEarly(response: RpcResponse): void {
+  function bufferEarly(response: RpcResponse): void {
     early.set(response.requestId, response);
     for (const id of early.keys()) if (early.size > EARLY_MAX) early.delete(id);
   }
@@ -82,7 +82,7 @@ export function createRpcExchange(deps: RpcExchangeDeps) {
     receiveResponse(response: RpcResponse): void {
       const waiter = waiting.get(response.requestId);
       if (waiter) settle(waiter, response);
-      else keepEarly(response);
+      else bufferEarly(response);
     },
     close(why: ConnectionError): void {
       for (const waiter of waiting.values()) waiter.reject(why);

@@ -2,7 +2,7 @@ import { type Readable, Transform } from 'node:stream';
 import { BlobSizeMismatch } from '../../core/ports.ts';
 
 /** For bytes that are not read yet: where their sender breaks off before, the read fails, and not the process. */
-export function heardLater(content: Readable): Readable {
+export function deferErrors(content: Readable): Readable {
   return content.on('error', () => {});
 }
 

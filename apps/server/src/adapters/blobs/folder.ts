@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { type Blobs, BlobsFull, BlobsUnavailable } from '../../core/ports.ts';
-import { exactly, heardLater } from './exact-length.ts';
+import { deferErrors, exactly } from './exact-length.ts';
 import { assertBlobKey } from './keys.ts';
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
@@ -54,7 +54,7 @@ export function createFolderBlobs(folder: string, clock: Clock = systemClock): B
   async function write(key: string, content: Readable, size: number): Promise<void> {
     const path = pathOf(key);
     const part = join(parts, randomUUID());
-    heardLater(content);
+    deferErrors(content);
     try {
       await makeFolders(path);
       const file = await open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);

@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { AwsClient } from 'aws4fetch';
 import { create as contentDisposition } from 'content-disposition';
 import { BlobSizeMismatch, type Blobs, BlobsUnavailable, type SignedRequest } from '../../core/ports.ts';
-import { exactly, heardLater } from './exact-length.ts';
+import { deferErrors, exactly } from './exact-length.ts';
 import { assertBlobKey } from './keys.ts';
 
 export interface S3Options {
@@ -118,7 +118,7 @@ export function createS3Blobs({ endpoint, bucket, ...credentials }: S3Options): 
     async write(key, content, size) {
       const url = urlOf(key);
       const spool = join(tmpdir(), `parley-blob-${randomUUID()}`);
-      heardLater(content);
+      deferErrors(content);
       try {
         const hash = await writeSpool(spool, content, size);
         const headers = {

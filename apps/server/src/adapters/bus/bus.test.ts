@@ -192,7 +192,7 @@ test('[STA-6] redis: what a process could not send is a gap for its subscribers'
   proxy.cut();
   cutOff.bus.publish('topic', 'unheard');
   await eventually(() => assert.deepEqual(cutOff.received, ['unheard']));
-  await other.gapAfter(() => proxy.mend());
+  await other.gapAfter(() => proxy.restore());
   assert.deepEqual(other.received, []);
 });
 
@@ -238,7 +238,7 @@ test('[STA-25] redis: while the server is away nobody waits to hear a topic, and
   });
   await eventually(() => isJoined);
 
-  await one.gapAfter(() => proxy.mend());
+  await one.gapAfter(() => proxy.restore());
   for (const [at, topic] of topics.entries()) two.bus.publish(topic, at);
   await eventually(() => assert.deepEqual(heard, [0, 1, 2, 3, 4]));
 });

@@ -43,7 +43,7 @@ export function createFirstAccount({ db, clock, ids, config, passwords, claims, 
     return `${config.publicUrl}/first-account?token=${token}`;
   }
 
-  async function voidLink(): Promise<void> {
+  async function invalidateLink(): Promise<void> {
     if (printedBy !== null) await deleteFirstAccountLink(db, printedBy);
     printedBy = null;
   }
@@ -73,5 +73,5 @@ export function createFirstAccount({ db, clock, ids, config, passwords, claims, 
     return opened;
   }
 
-  return { renewLink, voidLink, create };
+  return { renewLink, invalidateLink, create };
 }

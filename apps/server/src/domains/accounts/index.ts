@@ -146,7 +146,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
       return { accessToken: session.accessToken, cookie: refreshCookie.set(refreshToken) };
     },
     renewFirstAccountLink: firstAccount.renewLink,
-    voidFirstAccountLink: firstAccount.voidLink,
+    voidFirstAccountLink: firstAccount.invalidateLink,
     renewSealed,
     chores: [
       { name: 'accounts', everyMs: 10 * 60_000, run: deleteExpired, onDatabaseAlone: true },

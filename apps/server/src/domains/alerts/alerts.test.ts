@@ -9,7 +9,7 @@ import { startService, type TestService } from '../../../testkit/kit/service.ts'
 import { sharedService } from '../../../testkit/kit/shared-service.ts';
 import { startReceiver } from '../../../testkit/peers/receiver.ts';
 import { iso } from '../../core/clock.ts';
-import { endlessTurn } from '../../core/delete-in-batches.ts';
+import { withoutDeadline } from '../../core/delete-in-batches.ts';
 import { createLog } from '../../core/log.ts';
 import { sql } from '../../core/sql.ts';
 import { listMemberEmails } from '../projects/index.ts';
@@ -26,7 +26,7 @@ const minuteMs = 60_000;
 
 /** Evaluates the alerts of a project, so many minutes from now. */
 const minute = ({ id: projectId }: TestProject, minutes: number, by = service): Promise<void> =>
-  by.service.alerts.evaluate(endlessTurn, { projectId, at: by.clock.now() + minutes * minuteMs });
+  by.service.alerts.evaluate(withoutDeadline, { projectId, at: by.clock.now() + minutes * minuteMs });
 
 const used = ({ id }: TestProject, messages: number) =>
   service.adapters.db.execute(sql`

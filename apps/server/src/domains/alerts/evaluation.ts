@@ -1,7 +1,7 @@
 import type { Changes } from '../../core/changes.ts';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
-import { endlessTurn, type Turn } from '../../core/delete-in-batches.ts';
+import { type Turn, withoutDeadline } from '../../core/delete-in-batches.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Mail } from '../../core/ports.ts';
@@ -73,7 +73,7 @@ export function createEvaluation(deps: EvaluationDeps) {
   /** Where a turn was over before all were looked at: the next one begins there, or the last would never have theirs. */
   let reached = '';
 
-  return async (turn: Turn = endlessTurn, only: { projectId?: string; at?: number } = {}): Promise<void> => {
+  return async (turn: Turn = withoutDeadline, only: { projectId?: string; at?: number } = {}): Promise<void> => {
     const { projectId = null, at = clock.now() } = only;
     let after = reached;
     reached = '';

@@ -2,7 +2,7 @@ import type { Alert } from '@parley/contract';
 import { escapeHtml } from '@parley/page-build/html';
 import { type Clock, iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
-import { endlessTurn, type Turn } from '../../core/delete-in-batches.ts';
+import { type Turn, withoutDeadline } from '../../core/delete-in-batches.ts';
 import type { Log } from '../../core/log.ts';
 import type { Mail } from '../../core/ports.ts';
 import { type AlertMail, claimMail, deleteMail } from './mail-store.ts';
@@ -38,7 +38,7 @@ export function createAlertMails({ db, clock, log, mail, publicUrl, memberEmails
   }
 
   // One by one: with a slow mail server, others that were taken along would be due again before their turn.
-  return async (turn: Turn = endlessTurn): Promise<void> => {
+  return async (turn: Turn = withoutDeadline): Promise<void> => {
     while (!turn.isOver()) {
       const one = await claimMail(db, iso(clock.now()), retryMs);
       if (!one) return;

@@ -3,7 +3,7 @@ import { type AuditAction, auditActions, type auditRoutes, fail, type Limits } f
 import { maskedAddress } from '../../core/addresses.ts';
 import type { ApiKeyCaller, Caller } from '../../core/caller.ts';
 import { iso } from '../../core/clock.ts';
-import { deleteInBatches, endlessTurn, type Turn } from '../../core/delete-in-batches.ts';
+import { deleteInBatches, type Turn, withoutDeadline } from '../../core/delete-in-batches.ts';
 import type { AuditSubject, RequestInfo } from '../../core/handlers.ts';
 import type { Log } from '../../core/log.ts';
 import type { Domain } from '../../core/part.ts';
@@ -107,7 +107,7 @@ export function createAudit(deps: AuditDeps): Audit {
     await security.retryKept();
   }
 
-  async function deleteExpired(turn = endlessTurn): Promise<void> {
+  async function deleteExpired(turn = withoutDeadline): Promise<void> {
     if (retentionMs <= 0) return;
     const before = iso(clock.now() - retentionMs);
     await deleteInBatches(

@@ -24,8 +24,8 @@ export function createFiles(deps: FileDeps) {
     ...deps,
     isScanned: (scope) => scans.isWanted(scope),
     onCompleted({ isMedia, isScanned }) {
-      if (isMedia) media.kick();
-      if (isScanned) scans.kick();
+      if (isMedia) media.trigger();
+      if (isScanned) scans.trigger();
     },
   });
   const scans = createScans({ ...deps, attachments });
@@ -36,7 +36,7 @@ export function createFiles(deps: FileDeps) {
   async function removeScan(scope: ProjectScope) {
     const answer = await hook.remove(scope);
     await scans.hurry(scope);
-    scans.kick();
+    scans.trigger();
     return answer;
   }
 

@@ -60,12 +60,12 @@ import { createPersonalData } from './personal/personal.ts';
 import { createPolls } from './polls/polls.ts';
 import { createShadow } from './shadow/shadow.ts';
 import { withShadow } from './shadow/with-shadow.ts';
-import { createChatSocket, quietly } from './socket.ts';
+import { createChatSocket, logFailure } from './socket.ts';
 import { createTargets } from './targets.ts';
 import { createChatTokens, type StandingOfUsers } from './tokens.ts';
 import { renewEpochs } from './upkeep/epoch-store.ts';
 import { createRetention } from './upkeep/retention.ts';
-import { createUserNews } from './users/user-news.ts';
+import { createUserUpdates } from './users/user-updates.ts';
 import { createChatUsers, userHandlers } from './users/users.ts';
 
 export { assertScope, type ChatCaller, subjectOf, userOf } from './callers.ts';
@@ -113,7 +113,7 @@ export function createChat(given: ChatDeps) {
   const { log, changes, chatStanding } = deps;
   /** After it: who is told reads what is true now. */
   const noteAfter = ({ connection }: Client, work: Promise<unknown>): void =>
-    quietly(
+    logFailure(
       log,
       work.then(() => changes.note('chat', connection.session)),
     );
@@ -125,8 +125,8 @@ export function createChat(given: ChatDeps) {
   const tokens = createChatTokens(deps);
   const conversations = createConversations({ ...deps, entries, hub });
   const members = createMembers({ ...deps, entries, hub });
-  const userNews = createUserNews(deps);
-  const users = createChatUsers({ ...deps, news: userNews });
+  const userUpdates = createUserUpdates(deps);
+  const users = createChatUsers({ ...deps, news: userUpdates });
   const direct = createDirect({ ...deps, conversations, members });
   const presence = createPresence({ ...deps, hub });
   const mentions = createMentions({ presence });
@@ -191,7 +191,7 @@ export function createChat(given: ChatDeps) {
     inboxFeed,
     liveInboxes,
     delivered,
-    userNews,
+    userUpdates,
     devices,
   });
 
@@ -205,13 +205,13 @@ export function createChat(given: ChatDeps) {
     {
       name: 'chat-presence-refresh',
       everyMs: refreshMs / presenceTurns,
-      run: async () => quietly(log, presenceRefresh.refresh()),
+      run: async () => logFailure(log, presenceRefresh.refresh()),
       ...everyProcess,
     },
     { name: 'chat-parking', everyMs: 5_000, run: async () => hub.parkIdle(), ...everyProcess },
     { name: 'chat-channels', everyMs: 30_000, run: async () => hub.evictIdle(), ...everyProcess },
     { name: 'chat-catch-up', everyMs: 1_500, run: catchUp, ...everyProcess },
-    { name: 'chat-inboxes', everyMs: 1_000, run: async () => quietly(log, interest.refresh()), ...everyProcess },
+    { name: 'chat-inboxes', everyMs: 1_000, run: async () => logFailure(log, interest.refresh()), ...everyProcess },
     { name: 'chat-inbox-catch-up', everyMs: 3_000, run: liveInboxes.catchUp, ...everyProcess },
     { name: 'chat-presence-sweep', everyMs: 1_000, run: () => presence.sweep() },
     { name: 'chat-typing-sweep', everyMs: 1_000, run: () => typing.sweep() },

@@ -31,7 +31,7 @@ import type { ChatStanding } from './moderation/standing.ts';
 import type { Polls } from './polls/polls.ts';
 import { looksLikeId } from './references.ts';
 import type { ChatTokens } from './tokens.ts';
-import type { UserNews } from './users/user-news.ts';
+import type { UserUpdates } from './users/user-updates.ts';
 
 interface ChatSocketDeps {
   devices: Pick<Devices, 'opened' | 'closed'>;
@@ -54,7 +54,7 @@ interface ChatSocketDeps {
   liveInboxes: LiveInboxes;
   delivered: Delivered;
   chatStanding: Pick<ChatStanding, 'onBanned' | 'isShadowedIn'>;
-  userNews: Pick<UserNews, 'opened' | 'closed'>;
+  userUpdates: Pick<UserUpdates, 'opened' | 'closed'>;
 }
 
 const presenceDataMax = 1024;
@@ -62,11 +62,11 @@ const presenceDataMax = 1024;
 const frameSlack = 512;
 
 /** Presence and typing may fail with the shared store; chat goes on without them. */
-export const quietly = (log: Log, work: Promise<unknown>): void =>
+export const logFailure = (log: Log, work: Promise<unknown>): void =>
   void work.catch((error) => log.debug({ error }, 'presence not announced'));
 
 export function createChatSocket(deps: ChatSocketDeps): AnySocket {
-  const { clock, limits, tokens, subscriptions, connections, liveInboxes, userNews, devices } = deps;
+  const { clock, limits, tokens, subscriptions, connections, liveInboxes, userUpdates, devices } = deps;
   const clients = new Map<string, Client>();
   const heartbeatTimeoutMs = limits.CHAT_PRESENCE_TTL_SECONDS * 1000;
 
@@ -144,7 +144,7 @@ export function createChatSocket(deps: ChatSocketDeps): AnySocket {
     opened(connection: ChatConnection) {
       const client: Client = { connection, subscriptions: new Map(), status: 'ONLINE', messagesSent: 0 };
       clients.set(connection.id, client);
-      userNews.opened(client);
+      userUpdates.opened(client);
       connections.noteUse(connection.id, () => factsOf(client));
       hello(connection);
       devices.opened(connection);
@@ -157,7 +157,7 @@ export function createChatSocket(deps: ChatSocketDeps): AnySocket {
       const client = clients.get(connection.id);
       if (!client) return;
       clients.delete(connection.id);
-      userNews.closed(client);
+      userUpdates.closed(client);
       connections.note(factsOf(client), code);
       subscriptions.end(client);
       liveInboxes.end(connection);

@@ -6,7 +6,7 @@ import { type Hold, HopelessJob, type Runner } from './worker.ts';
 interface ErasureDeps {
   clock: Clock;
   limits: Limits;
-  shutOut: (person: Person) => Promise<void>;
+  cutOffUser: (person: Person) => Promise<void>;
   steps: readonly EraseStep[];
 }
 
@@ -17,7 +17,7 @@ const passesMax = 20;
  * First every token is void, then everything goes, step by step. What other processes had in memory may be written a
  * moment later: it looks again until it finds nothing.
  */
-export function createErasure({ clock, limits, shutOut, steps }: ErasureDeps): Runner {
+export function createErasure({ clock, limits, cutOffUser, steps }: ErasureDeps): Runner {
   async function pass(erasure: Erasure, hold: Hold, before: number): Promise<number> {
     let touched = 0;
     for (const step of steps) {
@@ -37,7 +37,7 @@ export function createErasure({ clock, limits, shutOut, steps }: ErasureDeps): R
     if (userId === null || !messages || !pseudonym) throw new HopelessJob('There is nobody to erase.');
     const { projectId, environment } = scope;
     const erasure: Erasure = { projectId, environment, userId, messages, pseudonym };
-    await shutOut(erasure);
+    await cutOffUser(erasure);
     let total = progress;
     for (let passes = 1; passes <= passesMax; passes++) {
       const touched = await pass(erasure, hold, total);

@@ -1,6 +1,6 @@
 import type { dataRoutes } from '@parley/contract';
 import { iso } from '../../core/clock.ts';
-import { deleteInBatches, endlessTurn, type Turn } from '../../core/delete-in-batches.ts';
+import { deleteInBatches, type Turn, withoutDeadline } from '../../core/delete-in-batches.ts';
 import type { Domain } from '../../core/part.ts';
 import { type EraseStep, type Person, type PersonalData, untilNone } from '../../core/personal-data.ts';
 import type { Chat } from '../chat/index.ts';
@@ -16,7 +16,7 @@ import { createWorker, type WorkerDeps } from './worker.ts';
 interface DataDeps extends FilesDeps, Omit<JobsDeps, 'files' | 'wake'>, Omit<WorkerDeps, 'runners'> {
   importer: Chat['importer'];
   /** Voids what was issued to a user. */
-  shutOut: (person: Person) => Promise<void>;
+  cutOffUser: (person: Person) => Promise<void>;
   /** What each domain has of a user; events last, since the others leave some. */
   personalData: readonly PersonalData[];
 }
@@ -60,7 +60,7 @@ export function createData(deps: DataDeps): Data {
     await markFileGone(db, id, iso(clock.now()));
   }
 
-  async function sweep(turn = endlessTurn): Promise<void> {
+  async function sweep(turn = withoutDeadline): Promise<void> {
     for (const job of await listExpiredJobs(db, iso(clock.now()), expiredMax)) await removeFile(job);
     await deleteInBatches({ turn }, (limit) => deleteOldJobs(db, iso(clock.now() - keptMs), limit));
   }

@@ -47,7 +47,7 @@ export interface EndUsers extends Domain<typeof endUserRoutes> {
   standing: Standing;
   revokedTokens: RevokedTokens;
   /** Voids everything that was issued to a user who is being erased, and ends what is open; nothing names them after. */
-  shutOut(person: Person): Promise<void>;
+  cutOffUser(person: Person): Promise<void>;
   personalData: PersonalData;
 }
 
@@ -124,7 +124,7 @@ export function createEndUsers(deps: EndUsersDeps): EndUsers {
     return 1;
   }
 
-  async function shutOut(person: Person): Promise<void> {
+  async function cutOffUser(person: Person): Promise<void> {
     const { projectId, environment, userId } = person;
     const [scope, at] = [{ projectId, environment }, iso(clock.now())];
     await hide(person, at);
@@ -179,7 +179,7 @@ export function createEndUsers(deps: EndUsersDeps): EndUsers {
   return {
     standing,
     revokedTokens,
-    shutOut,
+    cutOffUser,
     personalData,
     chores: [
       { name: 'revoked-users', everyMs: 1_500, run: cutOffRevoked, onEveryProcess: true },

@@ -186,12 +186,12 @@ function readLink(
   const commands = createCommands(socket, clock);
   const early: string[] = [];
   let heardAt = clock.elapsed();
-  let isGreeted = false;
+  let hasHello = false;
   let link: ControlLink | null = null;
   let fault: LinkFault | null = null;
 
   /** What comes after it is not read. */
-  function blame(what: string): void {
+  function cutOff(what: string): void {
     fault ??= new LinkFault(`media node cut off: ${what}`);
     socket.terminate();
   }
@@ -202,16 +202,16 @@ function readLink(
     if (frame?.is === 'event') events.onEvent(frame.frame);
     else if (frame?.is === 'unknown event') events.onEvent({ seq: frame.seq, type: null });
     else if (frame?.is === 'refusal') commands.take(frame.ref)?.reject(new MediaRefusal(frame.code, frame.message));
-    else if (frame?.is !== 'response') blame('not a frame of the control channel');
+    else if (frame?.is !== 'response') cutOff('not a frame of the control channel');
     // An answer that nobody waits for came too late.
-    else if (commands.take(frame.ref)?.resolve(frame.data) === false) blame('an answer that does not fit its command');
+    else if (commands.take(frame.ref)?.resolve(frame.data) === false) cutOff('an answer that does not fit its command');
   }
 
-  async function greet(text: string): Promise<ControlLink | null> {
+  async function readHello(text: string): Promise<ControlLink | null> {
     const frame = parseMediaNodeFrame(text);
     const problem = frame?.is === 'hello' ? await objection(frame.hello) : 'its first frame is no hello';
     if (frame?.is !== 'hello' || problem !== null) {
-      blame(problem ?? '');
+      cutOff(problem ?? '');
       return null;
     }
     const { hello } = frame;
@@ -231,9 +231,9 @@ function readLink(
     void clock.sleep(connectTimeoutMs * 2, settled.signal).then(() => link ?? socket.terminate());
 
     async function open(text: string): Promise<void> {
-      const greeted = await greet(text);
-      if (!greeted || socket.readyState !== WebSocket.OPEN) return;
-      link = greeted;
+      const opened = await readHello(text);
+      if (!opened || socket.readyState !== WebSocket.OPEN) return;
+      link = opened;
       settled.abort();
       events.onHello(link.hello);
       for (const waited of early.splice(0)) read(waited);
@@ -245,17 +245,17 @@ function readLink(
     });
     socket.on('message', (bytes, isBinary) => {
       heardAt = clock.elapsed();
-      if (isBinary || early.length > earlyFramesMax) return blame('binary, or too much at once');
+      if (isBinary || early.length > earlyFramesMax) return cutOff('binary, or too much at once');
       if (link) return read(String(bytes));
-      if (isGreeted) return void early.push(String(bytes));
-      isGreeted = true;
+      if (hasHello) return void early.push(String(bytes));
+      hasHello = true;
       open(String(bytes)).catch((error: unknown) => {
         reject(error);
         socket.terminate();
       });
     });
     socket.on('error', (error) => {
-      if (isProtocolError(error)) blame(error.message);
+      if (isProtocolError(error)) cutOff(error.message);
       reject(fault ?? error);
     });
     socket.on('close', () => {

@@ -6,7 +6,7 @@ import { eventually } from '../../../testkit/kit/eventually.ts';
 import { failure } from '../../../testkit/kit/failure.ts';
 import type { TestProject } from '../../../testkit/kit/people.ts';
 import { raceTransitions } from '../../../testkit/proofs/stream-races.ts';
-import { endlessTurn } from '../../core/delete-in-batches.ts';
+import { withoutDeadline } from '../../core/delete-in-batches.ts';
 import { sql } from '../../core/sql.ts';
 
 let service: RoomsService;
@@ -123,7 +123,7 @@ test('[LIVE-3] [RUN-30] a stream whose end was broken off is finalized once, als
   assert.ok(sweep);
   await service.adapters.db.execute(sql`
     update live_streams set status = 'ENDED', ended_at = now() where id = ${id}`);
-  await Promise.all(Array.from({ length: 4 }, () => sweep.run(endlessTurn)));
+  await Promise.all(Array.from({ length: 4 }, () => sweep.run(withoutDeadline)));
   assert.equal((await project.api.call('getRoom', { id: roomId })).closeReason, 'STREAM_ENDED');
   assert.equal((await project.api.call('getConversation', { room: conversationId })).status, 'ARCHIVED');
   const recorded = await service.adapters.db.query(sql`

@@ -202,7 +202,7 @@ export async function listAbandoned(db: Db, before: string, limit: number): Prom
 }
 
 /** Connections that are live here although their stay has ended: the process that held the socket died before reporting it. */
-export async function listLeftBehind(
+export async function listStranded(
   db: Db,
   limit: number,
 ): Promise<(ConnectionRow & ConnectionKey & { leftAt: string; leftReason: string | null })[]> {

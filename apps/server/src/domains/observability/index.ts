@@ -21,7 +21,7 @@ import {
   type ConnectionRow,
   deleteOldConnections,
   listAbandoned,
-  listLeftBehind,
+  listStranded,
 } from './connection-store.ts';
 import { type Check, createDiagnostics } from './diagnostics.ts';
 import { createMetricsReader } from './metrics.ts';
@@ -89,7 +89,7 @@ export function createObservability(deps: ObservabilityDeps): Observability {
       if (row.connectedAt === null) end(row, 'join.failed', now, 'JOIN_FAILURE');
       else end(row, 'left', now, 'CONNECTION_TIMEOUT');
     }
-    for (const row of await listLeftBehind(db, 500))
+    for (const row of await listStranded(db, 500))
       end(row, 'left', Date.parse(row.leftAt), row.leftReason ?? 'UNKNOWN');
     await recorder.settled();
   }

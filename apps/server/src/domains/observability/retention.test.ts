@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createFakeClock } from '../../../testkit/kit/fake-clock.ts';
 import { iso } from '../../core/clock.ts';
 import type { Db } from '../../core/db.ts';
-import { endlessTurn } from '../../core/delete-in-batches.ts';
+import { withoutDeadline } from '../../core/delete-in-batches.ts';
 import { createLog } from '../../core/log.ts';
 import { createMetrics } from '../../core/metrics.ts';
 import type { Sql } from '../../core/sql.ts';
@@ -36,7 +36,7 @@ test('[OBS-17] [OBS-25] what is too old is deleted also while sampling fails, sa
     replicated: { current: db },
   };
   const { chores = [] } = createObservability({ ...deps, ids: {}, cursors: {}, retentionDays: 30 } as never);
-  const outcomes = await Promise.allSettled(chores.map(({ run }) => run(endlessTurn)));
+  const outcomes = await Promise.allSettled(chores.map(({ run }) => run(withoutDeadline)));
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), [
     'fulfilled',
     'fulfilled',

@@ -32,7 +32,7 @@ const furtherMax = 3;
 /** Nodes besides a room's home, linked to it by pipes: where the home has no time, or is far away. */
 export function createFurtherNodes({ db, clock, log, fleet, roomChange, roomNodes }: FurtherNodesDeps) {
   /** Opens the room on a node besides its home; null when that cannot be, has no time either, or is not to be linked. */
-  async function goOn(
+  async function openOn(
     scope: ProjectScope,
     roomId: string,
     home: Placement,
@@ -91,10 +91,10 @@ export function createFurtherNodes({ db, clock, log, fleet, roomChange, roomNode
       const server = known[attempt] ?? (await fleet.chooseIn(region, tried));
       if (!server) break;
       tried.add(server.name);
-      const placement = await goOn(scope, roomId, home, server, false);
+      const placement = await openOn(scope, roomId, home, server, false);
       if (placement) return placement;
     }
-    return isFar && known[0] ? goOn(scope, roomId, home, known[0], true) : null;
+    return isFar && known[0] ? openOn(scope, roomId, home, known[0], true) : null;
   }
 
   /** It greets anew after a process of it has restarted: that one has other pipes. */

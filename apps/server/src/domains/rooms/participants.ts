@@ -51,7 +51,7 @@ export function createParticipants({
   /** What the node holds of a room; fails when it cannot be asked. */
   async function snapshot(room: StoredRoom): Promise<Map<string, MediaParticipantSnapshot>> {
     const asked = (await nodesOf(room)).map((name) =>
-      nodes.command(name, 'snapshot', { room: room.id }).catch(nothingHeld),
+      nodes.command(name, 'snapshot', { room: room.id }).catch(asEmptySnapshot),
     );
     const held = (await Promise.all(asked)).flatMap(({ rooms: all }) => all).filter(({ room: id }) => id === room.id);
     return new Map(held.flatMap(({ participants: there }) => there).map((one) => [one.participant, one]));
@@ -147,7 +147,8 @@ export function createParticipants({
       ...session.permissions,
       ...change.permissions,
     };
-    if (permissions) await nodes.command(server, 'participant.update', { ...address, permissions }).catch(notThere);
+    if (permissions)
+      await nodes.command(server, 'participant.update', { ...address, permissions }).catch(asParticipantNotFound);
     const fields = {
       ...(permissions ? { permissions } : {}),
       ...(change.metadata === undefined ? {} : { metadata: change.metadata === '' ? null : change.metadata }),
@@ -229,12 +230,12 @@ export function assertPayloadFits({ payload, encoding }: { payload: string; enco
 const nobody = () => ({ delivered: 0 });
 
 /** A node that does not know the room has no participants of it. */
-function nothingHeld(error: unknown): { rooms: MediaRoomSnapshot[] } {
+function asEmptySnapshot(error: unknown): { rooms: MediaRoomSnapshot[] } {
   if (error instanceof MediaRefusal && error.code === 'NOT_FOUND') return { rooms: [] };
   throw asServiceError(error, 'SVC_FORBIDDEN');
 }
 
-function notThere(error: unknown): never {
+function asParticipantNotFound(error: unknown): never {
   if (error instanceof MediaRefusal && error.code === 'NOT_FOUND') return fail('SVC_PARTICIPANT_NOT_FOUND');
   throw asServiceError(error, 'SVC_FORBIDDEN');
 }

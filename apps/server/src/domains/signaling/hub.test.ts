@@ -58,7 +58,8 @@ test('[SIG-23] quality that changes while somebody joins is told after their `jo
   const state = newConnection();
   const member = newMember('ada', state);
   room.members.set('ada', member);
-  for (const quality of ['LOST', 'GOOD'] as const) hub.tellQuality(room, [{ identity: 'bob', quality, score: null }]);
+  for (const quality of ['LOST', 'GOOD'] as const)
+    hub.announceQuality(room, [{ identity: 'bob', quality, score: null }]);
   assert.deepEqual(state.frames, []);
   await hub.welcome(room, member, 0, { seq: 0, size: 2 }, () => member.connection?.send('joined', {} as never));
   const updates = [{ identity: 'bob', quality: 'GOOD', score: null }];
@@ -93,7 +94,7 @@ test('[SIG-30] in a large room what nodes say of quality is told at most twice a
   for (let turn = 0; turn < seconds * 20; turn += 1) {
     const quality = turn < seconds * 10 ? ('POOR' as const) : ('GOOD' as const);
     const updates = Array.from({ length: 20 }, (_, index) => ({ identity: `p-${index}`, quality, score: null }));
-    hub.tellQuality(room, updates, `node-${1 + (turn % 2)}`);
+    hub.announceQuality(room, updates, `node-${1 + (turn % 2)}`);
     if (turn === 0) assert.equal(near.frames.length, 1, 'the first at once');
     await clock.advance(50);
   }
@@ -106,7 +107,7 @@ test('[SIG-30] in a large room what nodes say of quality is told at most twice a
 
   // A node that is not one of the room's is heard by who has their media there alone.
   const before = near.frames.length;
-  hub.tellQuality(room, [{ identity: 'far', quality: 'POOR', score: null }], 'node-9');
+  hub.announceQuality(room, [{ identity: 'far', quality: 'POOR', score: null }], 'node-9');
   await clock.advance(500);
   assert.deepEqual([near.frames.length, writtenTo(far).at(-1)?.updates[0]?.identity], [before, 'far']);
 });

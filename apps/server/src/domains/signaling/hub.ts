@@ -152,7 +152,7 @@ export function createHub({
   const isLarge = ({ size }: HubRoom): boolean => size > usualSize;
 
   /** Whose socket is lost or found, and what a node says of those on it: at once in a room of usual size. */
-  function tellQuality(room: HubRoom, updates: readonly QualityUpdate[], node: string | null = null): void {
+  function announceQuality(room: HubRoom, updates: readonly QualityUpdate[], node: string | null = null): void {
     const audience = node !== null && room.nodes.has(node) ? null : node;
     if (isLarge(room)) changes.addQuality(room, updates, audience);
     else for (const piece of inFrames(updates)) sendQuality(room, piece, audience);
@@ -196,14 +196,14 @@ export function createHub({
     member: Member,
     since: number,
     counted: { seq: number; size: number },
-    sayJoined: () => void,
+    answerJoin: () => void,
   ): Promise<void> {
     return inOrder(room, async () => {
       const missed = await eventsAfter(room.id, since);
       deliver(room, missed);
       // After that: the count has in it what is missed up to its `seq`.
       room.size = sizeAfter(counted, missed);
-      sayJoined();
+      answerJoin();
       if (member.takesChanges && isLarge(room))
         for (const frame of changes.framesOf(missed)) member.connection?.send('changes', frame);
       else
@@ -233,7 +233,7 @@ export function createHub({
     exit,
     remove,
     broadcast,
-    tellQuality,
+    announceQuality,
     tellSpeakers: speakers.hear,
     welcome,
     catchUp,

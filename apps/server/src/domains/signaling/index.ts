@@ -112,7 +112,7 @@ export function createSignaling({
 
   function receiveFrame(room: HubRoom, message: RoomFrame): void {
     const { to, type, fields } = message;
-    if (message.to === null && message.type === 'quality') hub.tellQuality(room, message.fields.updates);
+    if (message.to === null && message.type === 'quality') hub.announceQuality(room, message.fields.updates);
     else if (to === null) hub.broadcast(room, type, fields);
     for (const identity of to ?? []) room.arriving.get(identity)?.push(message);
     const named = to === null ? [] : [...room.members.values()].filter(({ session }) => to.includes(session.identity));
@@ -132,7 +132,7 @@ export function createSignaling({
     rpc.forget(member);
     const { connection, session } = member;
     if (connection && session.connectionId) observe(connection.session.token, 'left', session.connectionId, { reason });
-    if (connection) connection.session.seat.state = { is: 'left' };
+    if (connection) connection.session.membership.state = { is: 'left' };
     disconnect(member, reason, random);
   }
 
@@ -144,14 +144,14 @@ export function createSignaling({
     mediaEvents.handOver(member);
     hub.remove(room, member);
     rpc.forget(member);
-    if (member.connection) member.connection.session.seat.state = { is: 'left' };
+    if (member.connection) member.connection.session.membership.state = { is: 'left' };
     member.connection?.close(1001, 'RESUMED_ELSEWHERE');
   }
 
   /** The socket was lost: the place is kept for a while. */
   async function closed(connection: RtcConnection, code: number): Promise<void> {
-    const { state } = connection.session.seat;
-    if (state.is !== 'taken' || state.member.connection !== connection) return;
+    const { state } = connection.session.membership;
+    if (state.is !== 'joined' || state.member.connection !== connection) return;
     const { member } = state;
     const { session } = member;
     member.connection = null;

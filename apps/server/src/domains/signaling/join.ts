@@ -35,9 +35,9 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
   /** `isPlain`: the connection has no socket behind it (WHIP, WHEP). */
   async function join(connection: RtcConnection, frame: JoinFrame, isPlain = false): Promise<undefined> {
     const { session } = connection;
-    const { seat } = session;
-    if (seat.state.is !== 'empty') fail('SVC_BAD_REQUEST', { message: 'This connection has joined already.' });
-    seat.state = { is: 'joining' };
+    const { membership } = session;
+    if (membership.state.is !== 'none') fail('SVC_BAD_REQUEST', { message: 'This connection has joined already.' });
+    membership.state = { is: 'joining' };
     observe(
       session.token,
       'join.requested',
@@ -52,7 +52,7 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
       if (!connection.isOpen)
         await rooms.departures.depart(member.session, room.id, { id: member.session.id }, 'SIGNAL_CLOSED');
     } catch (error) {
-      seat.state = { is: 'empty' };
+      membership.state = { is: 'none' };
       observe(session.token, 'join.failed', frame.connectionId, {
         code: toServiceError(error).code,
       });
@@ -78,7 +78,7 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
         plain: isPlain,
         brief: isPaged || isPlain,
       });
-      connection.session.seat.state = { is: 'taken', member };
+      connection.session.membership.state = { is: 'joined', member };
       const known = { resumeToken: held.resumeToken, resumed: false, media: undefined };
       if (isPaged) await sendJoined(room, member, { ...known, ...(await rosters.of(room, member)) });
       else {
@@ -169,10 +169,10 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
     if (former) takeOver(member, former);
     for (const { type, fields } of handedOver) sendTo(member, type, fields);
     room.members.set(session.id, member);
-    if (former?.connection) leaveSeat(former.connection);
+    if (former?.connection) disconnectFormer(former.connection);
     const media = await attach(room, member, isAllowedOther);
     if (!media) return null;
-    connection.session.seat.state = { is: 'taken', member };
+    connection.session.membership.state = { is: 'joined', member };
     await sendJoined(room, member, {
       resumeToken: resume.resumeToken,
       since: resume.lastSeq,
@@ -195,8 +195,8 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
 }
 
 /** The same client came back while its old socket was still open here. */
-function leaveSeat(former: RtcConnection): void {
-  former.session.seat.state = { is: 'left' };
+function disconnectFormer(former: RtcConnection): void {
+  former.session.membership.state = { is: 'left' };
   former.close(1001, 'RESUMED');
 }
 

@@ -82,7 +82,7 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe, ta
     if (member) sendTo(member, type, fields);
   }
 
-  function tellStates(member: Member, states: MediaEvents['stream.states']['states']): void {
+  function sendStates(member: Member, states: MediaEvents['stream.states']['states']): void {
     if (!member.takesChanges) for (const state of states) sendTo(member, 'stream.state', state);
     else
       for (let at = 0; at < states.length; at += statesMax)
@@ -152,7 +152,7 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe, ta
       pass(server, { room, participant }, 'stream.state', state),
     'stream.states': ({ room, participant, states }, server) => {
       const member = own(server, { room, participant });
-      if (member) tellStates(member, states);
+      if (member) sendStates(member, states);
     },
     'publish.quality': ({ room, participant, ...quality }, server) =>
       pass(server, { room, participant }, 'publish.quality', quality),
@@ -162,7 +162,7 @@ export function createMediaEvents({ clock, log, metrics, rooms, hub, observe, ta
       else passOn(server, { room, participant }, data);
     },
     speakers: ({ room, speakers }, server) => toThose(server, room, (here) => hub.tellSpeakers(here, speakers, server)),
-    quality: ({ room, updates }, server) => toThose(server, room, (here) => hub.tellQuality(here, updates, server)),
+    quality: ({ room, updates }, server) => toThose(server, room, (here) => hub.announceQuality(here, updates, server)),
 
     'track.published': ({ track, ...address }, server) => {
       const member = own(server, address);

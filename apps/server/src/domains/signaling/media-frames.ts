@@ -6,9 +6,11 @@ import type { Member, RtcConnection } from './member.ts';
 
 type Frame<T extends keyof SignalingClientFrames> = FrameData<SignalingClientFrames[T]>;
 
-/** Frames other than `join` need a seat. */
-export function memberOf({ session: { seat } }: RtcConnection): Member {
-  return seat.state.is === 'taken' ? seat.state.member : fail('SVC_BAD_REQUEST', { message: 'Join first.' });
+/** Frames other than `join` need a join first. */
+export function memberOf({ session: { membership } }: RtcConnection): Member {
+  return membership.state.is === 'joined'
+    ? membership.state.member
+    : fail('SVC_BAD_REQUEST', { message: 'Join first.' });
 }
 
 const responseBytesMax = 15_000;

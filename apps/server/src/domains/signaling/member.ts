@@ -3,26 +3,26 @@ import type { MediaAddress, MediaTrack } from '@parley/contract/media-control';
 import type { Connection, SocketSession } from '../../core/socket.ts';
 import { grantOf, type StoredSession, type StoredToken } from '../rooms/index.ts';
 
-/** Who is behind a signaling connection: a token, and a seat once the join succeeded. */
+/** Who is behind a signaling connection: a token, and a membership once the join succeeded. */
 export interface RtcSession extends SocketSession {
   token: StoredToken;
   /** The same object for the life of the connection, also when the token is refreshed. */
-  seat: Seat;
+  membership: Membership;
 }
 
-/** What a token opens: a connection whose seat is still empty. */
+/** What a token opens: a connection that has not joined yet. */
 export const newRtcSession = (token: StoredToken): RtcSession => ({
   ...grantOf(token),
   subject: token.id,
   expiresAt: Date.parse(token.expiresAt),
   token,
-  seat: { state: { is: 'empty' } },
+  membership: { state: { is: 'none' } },
 });
 
 export type RtcConnection = Connection<RtcSession, SignalingServerFrames>;
 
-interface Seat {
-  state: { is: 'empty' } | { is: 'joining' } | { is: 'taken'; member: Member } | { is: 'left' };
+interface Membership {
+  state: { is: 'none' } | { is: 'joining' } | { is: 'joined'; member: Member } | { is: 'left' };
 }
 
 export type QualityUpdate = FrameFields<SignalingServerFrames['quality']>['updates'][number];

@@ -22,7 +22,7 @@ export function createReconcile({ log, nodes, hub, mediaEvents }: ReconcileDeps)
   const unanswered = new Set<string>();
 
   async function compare(name: string, roomId: string, members: readonly Member[]): Promise<void> {
-    const { rooms } = await nodes.command(name, 'snapshot', { room: roomId }).catch(nothingHeld);
+    const { rooms } = await nodes.command(name, 'snapshot', { room: roomId }).catch(asEmptySnapshot);
     const held = new Map(rooms.flatMap(({ participants }) => participants).map((one) => [one.participant, one]));
     for (const member of members) {
       // Still on the way in: the join itself finds out.
@@ -69,7 +69,7 @@ export function createReconcile({ log, nodes, hub, mediaEvents }: ReconcileDeps)
 }
 
 /** Of a room that the node does not know. From one that does not answer nobody is known to be gone. */
-function nothingHeld(error: unknown): { rooms: MediaRoomSnapshot[] } {
+function asEmptySnapshot(error: unknown): { rooms: MediaRoomSnapshot[] } {
   if (error instanceof MediaRefusal && error.code === 'NOT_FOUND') return { rooms: [] };
   throw error;
 }

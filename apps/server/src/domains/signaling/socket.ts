@@ -86,9 +86,9 @@ export function createSignalingSocket(deps: SignalingSocketDeps): AnySocket {
   }
 
   async function leave(connection: RtcConnection): Promise<undefined> {
-    const { seat } = connection.session;
-    if (seat.state.is === 'taken') {
-      const { session } = seat.state.member;
+    const { membership } = connection.session;
+    if (membership.state.is === 'joined') {
+      const { session } = membership.state.member;
       await rooms.departures.depart(session, session.roomId, { id: session.id }, 'CLIENT_INITIATED');
     }
     connection.close(1000, 'LEFT');

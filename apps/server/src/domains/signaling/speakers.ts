@@ -96,7 +96,7 @@ export function createSpeakers<R extends SpokenIn>({ clock, send }: SpeakersDeps
         if (voice) Object.assign(voice, { said, node });
         else if (!gone.has(identity)) voices.set(identity, { said, node, told: active ? silent(identity) : null });
       }
-      dropStrangers(room);
+      boundVoices(room);
       flushSoon(room);
     },
 
@@ -133,7 +133,7 @@ function dropUnheard({ speaking, nodes, members }: SpokenIn): void {
 }
 
 /** More names than the room has people are not theirs. Those who are said to speak are kept: they are few. */
-function dropStrangers({ speaking: { voices }, size }: SpokenIn): void {
+function boundVoices({ speaking: { voices }, size }: SpokenIn): void {
   const tooMany = voices.size - size - activeMax;
   if (tooMany <= 0) return;
   const others = [...voices].filter(([, { told }]) => !told?.active);

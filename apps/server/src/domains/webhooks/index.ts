@@ -5,7 +5,7 @@ import type { Clock } from '../../core/clock.ts';
 import { iso } from '../../core/clock.ts';
 import type { Cursors } from '../../core/cursors.ts';
 import type { Db, Tx } from '../../core/db.ts';
-import { deleteInBatches, endlessTurn, onwards, type Turn } from '../../core/delete-in-batches.ts';
+import { deleteInBatches, onwards, type Turn, withoutDeadline } from '../../core/delete-in-batches.ts';
 import type { AfterCommit } from '../../core/dispatcher.ts';
 import type { EventRef, StoredEvent } from '../../core/event-store.ts';
 import type { Ids } from '../../core/ids.ts';
@@ -93,7 +93,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const feed = createEventFeed(deps);
 
   const renewSealed = createRenewal(deps);
-  async function sweep(turn = endlessTurn): Promise<number> {
+  async function sweep(turn = withoutDeadline): Promise<number> {
     const before = iso(clock.now() - limits.WEBHOOK_RETENTION_DAYS * dayMs);
     const webhookIds = await listDeliveredTo(db);
     return deleteInBatches(

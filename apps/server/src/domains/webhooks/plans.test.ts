@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { lastingPlans, rowsRead } from '../../../testkit/kit/plans.ts';
 import { openTestDatabase, type TestDatabase } from '../../../testkit/kit/test-database.ts';
-import { deleteInBatches, endlessTurn, onwards } from '../../core/delete-in-batches.ts';
+import { deleteInBatches, onwards, withoutDeadline } from '../../core/delete-in-batches.ts';
 import { isStranded, lockStrandedEvents, markDispatched } from '../../core/event-store.ts';
 import { sql } from '../../core/sql.ts';
 import { copyDelivery, listDeliveries, recoverDeliveries } from './delivery-store.ts';
@@ -102,7 +102,7 @@ test('[RET-5] a look for old deliveries reads one row of an endpoint that has no
   await store('wh_0', 3, '40 days');
   const ends: (string | null)[] = [];
   await deleteInBatches(
-    { turn: endlessTurn, batchMax: 8 },
+    { turn: withoutDeadline, batchMax: 8 },
     onwards(async (limit, after) => {
       const deleted = await deleteOldDeliveries(db, ['wh_0', 'wh_1', 'wh_2', 'wh_3'], dayAgo, limit, after);
       ends.push(deleted.last);

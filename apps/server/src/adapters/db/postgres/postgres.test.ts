@@ -94,7 +94,7 @@ test('[STO-9] postgres: connections cut in the middle give DatabaseUnavailable, 
   await Promise.all(rejections);
   await assert.rejects(db.ping(), DatabaseUnavailable);
 
-  proxy.mend();
+  proxy.restore();
   assert.ok((await db.ping()) >= 0);
 });
 
@@ -109,7 +109,7 @@ test('[STO-13] postgres: batches are cut with their connections, and the next fi
   await nextTurn();
   proxy.cut();
   await Promise.all(cut);
-  proxy.mend();
+  proxy.restore();
   assert.equal((await batch(0)).length, 2);
 });
 
@@ -120,7 +120,7 @@ test('[STO-9] postgres: a server that falls silent behind open connections is un
   await Promise.all([db.ping(), db.ping()]);
   proxy.freeze();
   await assert.rejects(db.query(sql`select 1`), DatabaseUnavailable);
-  proxy.mend();
+  proxy.restore();
   await eventually(async () => assert.ok((await db.ping()) >= 0));
 });
 
@@ -153,7 +153,7 @@ test('[STO-9] postgres: in the silence nobody begins another wait: not in the qu
   isSilent.resolve();
   await Promise.all([unavailable, itsOwn]);
   await assert.rejects(db.ping(), DatabaseUnavailable);
-  proxy.mend();
+  proxy.restore();
   await eventually(async () => assert.ok((await db.ping()) >= 0));
 });
 

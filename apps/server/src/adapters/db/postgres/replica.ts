@@ -28,7 +28,7 @@ export function createReplica({
     try {
       const [own, other] = await Promise.all([identify(primary), identify(db)]);
       if (own !== other) throw notFollowing();
-      hasIt(await db.query(hasReplayed('0/0')));
+      hasReplayedIt(await db.query(hasReplayed('0/0')));
     } catch (error) {
       if (error instanceof DatabaseUnavailable) throw error;
       // A password, a privilege, its time: what it takes to know may be right the next time.
@@ -53,7 +53,7 @@ export function createReplica({
   async function awaitReplay(position: string, patienceMs: number): Promise<boolean> {
     const until = clock.elapsed() + patienceMs;
     for (let pauseMs = 1; ; pauseMs *= 2) {
-      if (hasIt(await db.query(hasReplayed(position)))) return true;
+      if (hasReplayedIt(await db.query(hasReplayed(position)))) return true;
       if (clock.elapsed() + pauseMs > until) return false;
       await clock.sleep(pauseMs);
     }
@@ -65,14 +65,14 @@ export function createReplica({
     // Position and rows of one session: behind one address there may be several replicas.
     const [standing = [], rows = []] = await db.batch([hasReplayed(position), statement]);
     // The caller names the row's type next to its SQL, as with any statement.
-    return hasIt(standing) ? (rows as T[]) : null;
+    return hasReplayedIt(standing) ? (rows as T[]) : null;
   }
 
   async function readCurrent<T>(work: (from: Reader) => Promise<T>, patienceMs: number): Promise<T | null> {
     const position = await committed(primary);
     if (!(await awaitReplay(position, patienceMs))) return null;
     // A transaction only keeps the session: each of its statements sees what is replayed by then.
-    return db.transaction(async (tx) => (hasIt(await tx.query(hasReplayed(position))) ? await work(tx) : null));
+    return db.transaction(async (tx) => (hasReplayedIt(await tx.query(hasReplayed(position))) ? await work(tx) : null));
   }
 
   async function look() {
@@ -97,7 +97,7 @@ export function createReplica({
 const notFollowing = () => new DatabaseUnavailable('DATABASE_READ_URL is not a replica of DATABASE_URL.');
 
 /** Null is of a server that follows nobody: the primary itself, or one that was promoted and goes its own way. */
-function hasIt([row]: readonly Row[]): boolean {
+function hasReplayedIt([row]: readonly Row[]): boolean {
   if (row?.['isThere'] === null) throw notFollowing();
   return row?.['isThere'] === true;
 }

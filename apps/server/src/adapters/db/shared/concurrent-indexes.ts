@@ -41,7 +41,7 @@ export const applyIndex = (db: Db, index: ConcurrentIndex): Promise<void> =>
 /** Of two processes at once one finds nothing any more. */
 async function dropIndex(db: Db, { name, statement }: ConcurrentIndex): Promise<void> {
   while ((await stateOf(db, name)) !== undefined)
-    await patiently(db, statement).catch(async (error) => {
+    await withoutTimeout(db, statement).catch(async (error) => {
       if ((await stateOf(db, name)) !== undefined) throw error;
     });
 }
@@ -55,13 +55,13 @@ async function buildIndex(db: Db, { name, statement }: ConcurrentIndex): Promise
     const state = await stateOf(db, name);
     if (state === 'valid') return;
     if (state === 'building') await wait(lookEveryMs);
-    else if (state === 'broken') await patiently(db, `drop index concurrently if exists ${name}`);
+    else if (state === 'broken') await withoutTimeout(db, `drop index concurrently if exists ${name}`);
     // Another process may have been first: what it did is seen at the next look.
-    else await patiently(db, statement).catch(async (error) => void ((await stateOf(db, name)) ?? raise(error)));
+    else await withoutTimeout(db, statement).catch(async (error) => void ((await stateOf(db, name)) ?? raise(error)));
   }
 }
 
-const patiently = (db: Db, statement: string): Promise<void> =>
+const withoutTimeout = (db: Db, statement: string): Promise<void> =>
   db.script('set statement_timeout = 0', statement, 'reset statement_timeout');
 
 async function stateOf(db: Db, name: string): Promise<'valid' | 'building' | 'broken' | undefined> {

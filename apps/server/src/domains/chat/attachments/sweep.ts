@@ -1,6 +1,6 @@
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
-import { deleteInBatches, endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
+import { deleteInBatches, type Turn, withoutDeadline } from '../../../core/delete-in-batches.ts';
 import type { Blobs } from '../../../core/ports.ts';
 import { pictureSizes, sizeKey } from '../media/kinds.ts';
 import { deleteAttachments, findHeld, takeExpired } from './attachment-store.ts';
@@ -40,7 +40,7 @@ export function createSweep({ db, blobs, clock, storage }: SweepDeps): (turn?: T
     return ids.length;
   }
 
-  return (turn = endlessTurn) => {
+  return (turn = withoutDeadline) => {
     const now = iso(clock.now());
     return deleteInBatches({ turn, batchMax: filesMax }, (limit) => removeSome(now, limit));
   };

@@ -35,7 +35,7 @@ interface BlockDeps {
   log: Log;
   unitOfWork: UnitOfWork;
   hub: Hub;
-  presence: Pick<PresenceOf, 'hush'>;
+  presence: Pick<PresenceOf, 'setSilent'>;
   devices: Pick<Devices, 'each'>;
 }
 
@@ -91,7 +91,7 @@ export function createBlocks(deps: BlockDeps) {
         emitRecounted(emit, publicId, userId, at);
       return changed;
     });
-    for (const { publicId, isSilent } of direct) quietly(presence.hush(publicId, isSilent));
+    for (const { publicId, isSilent } of direct) logFailure(presence.setSilent(publicId, isSilent));
     return block;
   }
 
@@ -100,7 +100,7 @@ export function createBlocks(deps: BlockDeps) {
     emit({ type: 'inbox.updated', topic: topicOf(conversationId), data: { conversationId, userId, at }, afterCommit });
   }
 
-  const quietly = (work: Promise<unknown>): void =>
+  const logFailure = (work: Promise<unknown>): void =>
     void work.catch((error) => log.debug({ error }, 'presence not hushed'));
 
   function tell({ projectId, environment }: ProjectScope, { userId, blockedId }: Pair, blocked: boolean): void {

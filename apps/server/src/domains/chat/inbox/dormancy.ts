@@ -41,10 +41,10 @@ export function createDormancy({ db, clock, log }: DormancyDeps) {
     const key = `${projectId}/${environment}/${userId}`;
     if ((paused.get(key) ?? 0) > clock.now()) return;
     waiting.set(key, { scope: { projectId, environment }, userId });
-    running ??= workOff();
+    running ??= drainDue();
   }
 
-  async function workOff(): Promise<void> {
+  async function drainDue(): Promise<void> {
     for (const [key, owner] of waiting) {
       if (isStopped) break;
       await settleAll(owner).catch((error) => log.warn({ error }, 'inbox not settled'));

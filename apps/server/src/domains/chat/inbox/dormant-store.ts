@@ -46,7 +46,7 @@ export const settledSince = (scope: ProjectScope, userId: string, since: string)
 const awakeMax = 100;
 
 /** Whether a user has very many entries that are awake: those are counted no further. */
-export const hasManyAwake = (userId: string): Sql => sql`((select count(*) from (
+export const hasManyActive = (userId: string): Sql => sql`((select count(*) from (
   select from conversation_members where user_id = ${userId} and active and not dormant
   limit ${raw(String(awakeMax))}) awake) = ${raw(String(awakeMax))})`;
 

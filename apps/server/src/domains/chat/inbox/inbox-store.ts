@@ -19,7 +19,7 @@ import {
   dormantMemberships,
   dormantRest,
   dormantSums,
-  hasManyAwake,
+  hasManyActive,
   type InboxPlace,
   isDormantAfter,
 } from './dormant-store.ts';
@@ -136,7 +136,7 @@ const entryColumns = ({ retentionDefault, now }: Viewer): Sql =>
   sql`${sharedColumns(retentionDefault)}, ${memberColumns(now)}, ${facesOf(facesMax, raw('m.user_id'))} as faces`;
 
 /** The memberships of a user that are not dormant, with their conversations, each found by its key (ADR 18). */
-export const awakeMemberships = (userId: string): Sql => sql`(
+export const activeMemberships = (userId: string): Sql => sql`(
     select * from conversation_members where user_id = ${userId} and active and not dormant) m
   cross join lateral (select * from conversations where id = m.conversation_id limit 1) c`;
 
@@ -195,7 +195,7 @@ export async function listInbox(db: Queryable, scope: ProjectScope, page: InboxP
     with awake as (
       select c.id, case when m.pinned_at is null then 0 else 1 end as rank,
         coalesce(m.pinned_at, c.last_message_at, c.created_at) as at
-      from ${awakeMemberships(userId)}
+      from ${activeMemberships(userId)}
       where ${inScope(scope)} and c.status = ${page.isArchived ? 'ARCHIVED' : 'ACTIVE'}
         and ${page.isHidden ? isHidden : sql`not ${isHidden}`}
         ${page.isPinned ? sql`and m.pinned_at is not null` : empty}
@@ -205,7 +205,7 @@ export async function listInbox(db: Queryable, scope: ProjectScope, page: InboxP
         (select * from awake order by 2 desc, 3 desc, 1 desc limit ${limit})
         ${dormantOf(scope, page)}) listed (id, rank, at)
       order by 2 desc, 3 desc, 1 desc limit ${limit})
-    select ${hasManyAwake(userId)} as "isLarge", ${entryColumns(page)}
+    select ${hasManyActive(userId)} as "isLarge", ${entryColumns(page)}
     from page p
     cross join lateral (select * from conversations where id = p.id limit 1) c
     cross join lateral (
@@ -247,13 +247,13 @@ export async function countUnread(db: Queryable, scope: ProjectScope, page: Badg
   const [row] = await db.query<Required<InboxBadge> & { isLarge: boolean }>(sql`
     select greatest(sum(conversations), 0)::bigint as "unreadConversations",
       greatest(sum(unread), 0)::bigint as "unreadMessages", greatest(sum(mentions), 0)::bigint as "unreadMentions",
-      min(until) as "changesAt", ${hasManyAwake(userId)} as "isLarge"
+      min(until) as "changesAt", ${hasManyActive(userId)} as "isLarge"
     from (
       select case when unread > 0 then 1 else 0 end as conversations, unread, mentions, until from (
         select case when ${isMuted(now)} then 0 else ${unreadOf(scope, userId)} end as unread,
           case when ${isMuted(now)} then 0 else ${mentions} end as mentions,
           case when ${isMuted(now)} then m.muted_until end as until
-        from ${awakeMemberships(userId)}
+        from ${activeMemberships(userId)}
         where ${inScope(scope)} and c.status = 'ACTIVE' and not ${isHidden}
           and (m.muted_until is not null or not ${isMuted(now)}) and ${isBehind} ${isListed(listed)} ${isAfter(after)}
         ) awake

@@ -3,7 +3,7 @@ import type { Queryable, Tx } from '../../../core/db.ts';
 import { raw, type Sql, sql } from '../../../core/sql.ts';
 import { unreadOfAll } from '../conversations/conversation-store.ts';
 import { forgetWoken, lockSums, sumUp } from './dormant-store.ts';
-import { awakeMemberships, inScope, mentionsOfAll } from './inbox-store.ts';
+import { activeMemberships, inScope, mentionsOfAll } from './inbox-store.ts';
 
 /** In larger ones a message would wake too many. */
 const membersMax = 100;
@@ -21,7 +21,7 @@ export async function findAtRest(
   { userId, before, kept }: { userId: string; before: string; kept: number },
 ): Promise<string[]> {
   const rows = await db.query<{ id: string }>(sql`
-    select c.id from ${awakeMemberships(userId)} where ${inScope(scope)} and ${isAtRest(before)}
+    select c.id from ${activeMemberships(userId)} where ${inScope(scope)} and ${isAtRest(before)}
     order by coalesce(c.last_message_at, c.created_at) desc, c.id desc offset ${kept}`);
   return rows.map(({ id }) => id);
 }

@@ -3,7 +3,7 @@ import type { Db, Queryable, Tx } from '../../../core/db.ts';
 import { hasFirst } from '../../../core/due-store.ts';
 import { type Sql, sql } from '../../../core/sql.ts';
 import { fairly } from '../upkeep/fair-store.ts';
-import type { ClaimRange } from '../upkeep/kicked.ts';
+import type { ClaimRange } from '../upkeep/triggered-work.ts';
 
 /** A link that one process looks at until its claim runs out. */
 export interface ClaimedLink extends ProjectScope {

@@ -12,7 +12,7 @@ import type { Refresh } from '../messages/refresh.ts';
 import { findSettings, setLinkPreviews } from '../moderation/environment-store.ts';
 import type { Environments } from '../moderation/environments.ts';
 import type { ChatStanding } from '../moderation/standing.ts';
-import { createKicked } from '../upkeep/kicked.ts';
+import { createTriggeredWork } from '../upkeep/triggered-work.ts';
 import { linkIn } from './link-in.ts';
 import { type ClaimedLink, claimLinks, deleteLost, endLink, isLinkDue } from './link-store.ts';
 import { previewIn, textOf } from './open-graph.ts';
@@ -68,7 +68,7 @@ export function createLinks(deps: LinkDeps) {
   }
 
   return {
-    ...createKicked(deps, {
+    ...createTriggeredWork(deps, {
       what: 'previews of links',
       claimMs,
       batchMax,

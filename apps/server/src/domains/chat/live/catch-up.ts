@@ -50,7 +50,7 @@ export function createCatchUp({ db, clock, log, channels }: CatchUpDeps) {
   }
 
   /** Puts what came before `tail` into memory, as far back as `since` and at least a little. */
-  async function reachBack(channel: Channel, since: number): Promise<void> {
+  async function readOlder(channel: Channel, since: number): Promise<void> {
     const { tail } = channel;
     const start = Math.max(0, Math.min(since, tail - reachMin));
     const older: ChangeEntry[] = [];
@@ -68,10 +68,10 @@ export function createCatchUp({ db, clock, log, channels }: CatchUpDeps) {
   }
 
   /** One read serves all clients that reconnect at once. */
-  function reachBackOnce(channel: Channel, since: number): Promise<void> {
+  function readOlderOnce(channel: Channel, since: number): Promise<void> {
     const running = reaching.get(channel);
     if (running) return running;
-    const started = reachBack(channel, since).finally(() => reaching.delete(channel));
+    const started = readOlder(channel, since).finally(() => reaching.delete(channel));
     reaching.set(channel, started);
     return started;
   }
@@ -84,7 +84,7 @@ export function createCatchUp({ db, clock, log, channels }: CatchUpDeps) {
       // A client of a process that is ahead has seen changes that have not arrived here yet.
       if (since > channel.head) await fill(channel);
       while (channels.isOpen(channel) && since < channel.tail && channel.head - since <= recentMax) {
-        await reachBackOnce(channel, since);
+        await readOlderOnce(channel, since);
       }
       return since >= channel.tail && since <= channel.head;
     },

@@ -48,7 +48,8 @@ const idleMax = 5_000;
 const parkAfterMs = 15_000;
 
 /** Nothing happened since, so that all it knows still holds; read marks are no changes, members are read again. */
-const isAsLeft = ({ epoch, head }: Channel, now: ChannelRow): boolean => epoch === now.epoch && head === now.lastChange;
+const isUnchanged = ({ epoch, head }: Channel, now: ChannelRow): boolean =>
+  epoch === now.epoch && head === now.lastChange;
 
 export function createChannels({ db, bus, clock, onMessage }: ChannelsDeps) {
   const open = new Map<string, Open>();
@@ -69,7 +70,7 @@ export function createChannels({ db, bus, clock, onMessage }: ChannelsDeps) {
       open.delete(uuid);
       return null;
     }
-    const channel = parked && isAsLeft(parked, current) ? parked : createChannel(current);
+    const channel = parked && isUnchanged(parked, current) ? parked : createChannel(current);
     channel.forgetMembers();
     channel.setSilent(current.isSilent);
     open.set(uuid, { channel, unsubscribe, idleSince: clock.now() });

@@ -1,7 +1,7 @@
 import { createBatcher } from '../../../core/batcher.ts';
 
 /** A connection's place in a conversation, as far as it matters here. */
-interface Seat {
+interface PresenceKey {
   conversationId: string;
   connectionId: string;
 }
@@ -19,7 +19,7 @@ interface Step<Place> {
 type Outcome = PromiseSettledResult<void>;
 
 /** One queue of who enters and who leaves: those of one turn of the loop together, and each connection in its order. */
-export function createPresenceSteps<Place extends Seat>({ enterAll, leaveAll }: PresenceStepsDeps<Place>) {
+export function createPresenceSteps<Place extends PresenceKey>({ enterAll, leaveAll }: PresenceStepsDeps<Place>) {
   const steps = createBatcher<Step<Place>, Outcome>({
     batchMax: Number.POSITIVE_INFINITY,
     waitingMax: Number.POSITIVE_INFINITY,
@@ -57,19 +57,19 @@ interface Phase<Place> {
 }
 
 /** In each, who enters comes first, so that a user who changes tabs stays; a connection that comes back has the next. */
-function phasesOf<Place extends Seat>(steps: readonly Step<Place>[]): Phase<Place>[] {
+function phasesOf<Place extends PresenceKey>(steps: readonly Step<Place>[]): Phase<Place>[] {
   const left = new Set<string>();
   let phase: Phase<Place> = { entering: [], leaving: [] };
   const phases = [phase];
   for (const step of steps) {
     const { conversationId, connectionId } = step.place;
-    const seat = `${conversationId}/${connectionId}`;
+    const key = `${conversationId}/${connectionId}`;
     if (step.kind === 'leave') {
-      left.add(seat);
+      left.add(key);
       phase.leaving.push(step);
       continue;
     }
-    if (left.has(seat)) {
+    if (left.has(key)) {
       left.clear();
       phase = { entering: [], leaving: [] };
       phases.push(phase);

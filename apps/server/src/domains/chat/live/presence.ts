@@ -129,7 +129,7 @@ export function createPresence({ expiringSets, bus, clock, cursors, hub, limits 
   }
 
   /** Two people part: each is gone for the other; or they meet again, and who is here has entered. */
-  async function hush(conversationId: string, isSilent: boolean): Promise<void> {
+  async function setSilent(conversationId: string, isSilent: boolean): Promise<void> {
     const present = [...byUser(await connections(conversationId).catch(() => []))];
     const seen = present.map(([userId, own]) =>
       isSilent
@@ -154,5 +154,5 @@ export function createPresence({ expiringSets, bus, clock, cursors, hub, limits 
     }
   }
 
-  return { refresh, enter, update, leave, hush, users, list, areOnline, sweep };
+  return { refresh, enter, update, leave, setSilent, users, list, areOnline, sweep };
 }

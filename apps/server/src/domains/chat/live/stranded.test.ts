@@ -5,7 +5,7 @@ import { openSocket } from '../../../../testkit/clients/socket-client.ts';
 import { eventually } from '../../../../testkit/kit/eventually.ts';
 import { createFakeClock } from '../../../../testkit/kit/fake-clock.ts';
 import { startService, type TestService } from '../../../../testkit/kit/service.ts';
-import { endlessTurn } from '../../../core/delete-in-batches.ts';
+import { withoutDeadline } from '../../../core/delete-in-batches.ts';
 import { aliveEveryMs } from './connections.ts';
 
 const clock = createFakeClock();
@@ -25,7 +25,7 @@ after(async () => {
 async function run(name: string): Promise<void> {
   const chore = service.service.chores.find((one) => one.name === name);
   assert.ok(chore);
-  await chore.run(endlessTurn);
+  await chore.run(withoutDeadline);
 }
 
 test('[RUN-36] chat sockets of another process stay open when Redis has lost that it is alive', async () => {

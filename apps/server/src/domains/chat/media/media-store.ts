@@ -4,7 +4,7 @@ import type { Db, Queryable, Tx } from '../../../core/db.ts';
 import { hasFirst } from '../../../core/due-store.ts';
 import { json, type Sql, sql } from '../../../core/sql.ts';
 import { fairly } from '../upkeep/fair-store.ts';
-import type { ClaimRange } from '../upkeep/kicked.ts';
+import type { ClaimRange } from '../upkeep/triggered-work.ts';
 
 /** A file that one process looks at until its claim runs out. */
 export interface ClaimedFile extends ProjectScope {

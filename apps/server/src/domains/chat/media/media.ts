@@ -7,7 +7,7 @@ import { type Blobs, BlobsUnavailable } from '../../../core/ports.ts';
 import type { UnitOfWork } from '../../../core/unit-of-work.ts';
 import { lockEntry } from '../conversations/conversation-store.ts';
 import type { Refresh } from '../messages/refresh.ts';
-import { createKicked } from '../upkeep/kicked.ts';
+import { createTriggeredWork } from '../upkeep/triggered-work.ts';
 import { mediaKindOf, pictureSizes, sizeKey } from './kinds.ts';
 import { type ClaimedFile, claimMedia, endMedia, findRead, isMediaDue, postponeMedia } from './media-store.ts';
 import type { StoredSize } from './messages.ts';
@@ -94,7 +94,7 @@ export function createMedia({ db, blobs, clock, log, unitOfWork, refresh, proces
     }
   }
 
-  const { run, isDue, kick, isStopped, stop } = createKicked(
+  const { run, isDue, trigger, isStopped, stop } = createTriggeredWork(
     { log, clock },
     {
       what: 'reading files',
@@ -111,7 +111,7 @@ export function createMedia({ db, blobs, clock, log, unitOfWork, refresh, proces
   return {
     run,
     isDue,
-    kick,
+    trigger,
     async stop(): Promise<void> {
       processor.stop();
       await stop();

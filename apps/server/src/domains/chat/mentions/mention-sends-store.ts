@@ -12,12 +12,12 @@ export const mentionSends = {
   problems: raw(`
         when i."isUser" and c.type <> 'DIRECT' and p.role in ('${tooLow.join("', '")}') and ${isForMany('i')}
           then 'MENTION_FORBIDDEN'
-        when w.strangers is not null then 'UNKNOWN_MENTIONS'`),
+        when w.non_members is not null then 'UNKNOWN_MENTIONS'`),
 
   /** Who was removed meanwhile is not mentioned; who never was there is a mistake of the sender's (ADR 0182). */
   members: raw(`left join lateral (
       select jsonb_agg(u.id order by u.n) filter (where k.active) as mentioned,
-             jsonb_agg(u.id order by u.n) filter (where k.active is null) as strangers
+             jsonb_agg(u.id order by u.n) filter (where k.active is null) as non_members
       from jsonb_array_elements_text(i.mentions->'users') with ordinality u (id, n)
       left join lateral (
         select active from conversation_members

@@ -36,8 +36,8 @@ export function createMentions({ presence }: { presence: Pick<PresenceOf, 'users
     const isForMore = (wanted.all && !before?.all) || (wanted.here && !before?.here);
     if (isForMore && type !== 'DIRECT' && entry.role && !roleCan(entry.role, 'mentionAll')) failForMany();
     const known = new Map(members.map(({ userId, active }) => [userId, active]));
-    const strangers = wanted.users.filter((userId) => !known.has(userId));
-    if (strangers.length > 0) failForNonMembers(strangers);
+    const nonMembers = wanted.users.filter((userId) => !known.has(userId));
+    if (nonMembers.length > 0) failForNonMembers(nonMembers);
     const users = wanted.users.filter((userId) => known.get(userId));
     const mentions = isEmpty({ ...wanted, users }) ? null : { ...wanted, users };
     return { mentions, added: mentions && addedTo(before, mentions) };
@@ -50,9 +50,9 @@ export function createMentions({ presence }: { presence: Pick<PresenceOf, 'users
 export const failForMany = (): never =>
   fail('SVC_FORBIDDEN', { message: 'Your role in this conversation does not allow to mention here or all.' });
 
-export function failForNonMembers(strangers: readonly string[]): never {
+export function failForNonMembers(nonMembers: readonly string[]): never {
   const message = (userId: string): string => `mentions.users: ${userId} was never a member of this conversation.`;
-  return refuse(strangers.map((userId) => ({ field: 'mentions.users', rule: 'member', message: message(userId) })));
+  return refuse(nonMembers.map((userId) => ({ field: 'mentions.users', rule: 'member', message: message(userId) })));
 }
 
 const isEmpty = ({ users, here, all }: Mentions): boolean => users.length === 0 && !here && !all;

@@ -44,7 +44,7 @@ interface MessageDeps {
   admission: Admission;
   review: Review;
   flags: Flags;
-  links: Pick<Links, 'wantedOf' | 'kick'>;
+  links: Pick<Links, 'wantedOf' | 'trigger'>;
 }
 
 type Editable = Pick<MessageEntry, 'senderId' | 'createdAt' | 'isFixed'>;
@@ -135,7 +135,7 @@ export function createMessages(deps: MessageDeps) {
         return viewer === null ? message : seenBy(tx, entry, viewer);
       },
     );
-    if (link !== undefined) links.kick();
+    if (link !== undefined) links.trigger();
     return edited;
   }
 

@@ -139,9 +139,9 @@ export const newMessageText = (refersTo: {
   );
 
 /** The row of a deleted message holds no content, so the same expression makes its tombstone. */
-const madeNow = (viewer: unknown): Sql =>
+const builtJson = (viewer: unknown): Sql =>
   objectText(fieldsOf(viewer), [linkPreview, pollIfAny(viewer), forwardedIfAny]);
 
-export const messageText = (viewer: unknown): Sql => sql`coalesce(m.record, ${madeNow(viewer)})`;
+export const messageText = (viewer: unknown): Sql => sql`coalesce(m.record, ${builtJson(viewer)})`;
 
 export const messageJson = (viewer: string | null): Sql => sql`${messageText(viewer)}::json`;

@@ -85,7 +85,7 @@ export async function updateMessage(
         ${mentions === undefined ? empty : sql`, mentions = ${mentions && json(mentions)}::jsonb`}
       where conversation_id = ${entry.conversationUuid} and position = ${entry.position} returning *)
     select ${messageJson(null)} as message from m join conversations c on c.id = m.conversation_id`);
-  return mustBeThere(row).message;
+  return lockedRow(row).message;
 }
 
 /** Leaves the tombstone: no text, no poll, no metadata, no reactions, no answer of its thread; its file can no longer be fetched. */
@@ -124,7 +124,7 @@ export async function markMessageDeleted(
         mentions = null, link_preview = null, reaction_count = 0, poll = null, poll_closes_at = null, forwarded = null
       where conversation_id = ${entry.conversationUuid} and position = ${entry.position} returning *)
     select ${messageJson(null)} as message from m join conversations c on c.id = m.conversation_id`);
-  return mustBeThere(row).message;
+  return lockedRow(row).message;
 }
 
 /** The root and its replies, oldest first, without the deleted. */
@@ -142,7 +142,7 @@ export async function listThread(
     order by m.position limit ${page.limit}`);
 }
 
-function mustBeThere<T>(row: T | undefined): T {
+function lockedRow<T>(row: T | undefined): T {
   if (row === undefined) throw new Error('a locked message was not there');
   return row;
 }

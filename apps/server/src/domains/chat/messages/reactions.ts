@@ -99,7 +99,7 @@ export function createReactions(deps: ReactionDeps) {
     if (outcome.is === 'stored') return { reactions: await found(), isNew: true };
     if (outcome.problem === 'REPEATED') return { reactions: await found(), isNew: false };
     if (outcome.problem === 'SHADOWED')
-      return { reactions: pretended(await found(), { emoji, userId, isAdd }), isNew: true };
+      return { reactions: asIfStored(await found(), { emoji, userId, isAdd }), isNew: true };
     if (outcome.problem === 'NOT_A_MEMBER') return admission.failAsNonMember(db, caller, conversationId, userId);
     if (outcome.problem === 'MUTED') return admission.failAsMuted(db, caller, conversationId, userId);
     throw new ServiceError(problems[outcome.problem]);
@@ -131,7 +131,7 @@ interface Applied {
 }
 
 /** What a user in the shadow is shown of a reaction that is not stored (ADR 211). */
-function pretended(
+function asIfStored(
   reactions: readonly ReactionSummary[],
   { emoji, userId, isAdd }: { emoji: string; userId: string; isAdd: boolean },
 ): ReactionSummary[] {

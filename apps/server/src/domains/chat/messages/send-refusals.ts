@@ -48,7 +48,7 @@ export function createSendRefusals({ db, clock, admission }: RefusalDeps) {
   return async function failFor(
     caller: ChatCaller,
     { id, publicId }: Target,
-    { problem, strangers }: Refused,
+    { problem, nonMembers }: Refused,
   ): Promise<never> {
     const userId = userOf(caller) ?? '';
     switch (problem) {
@@ -67,7 +67,7 @@ export function createSendRefusals({ db, clock, admission }: RefusalDeps) {
       case 'ONCE_SHADOWED':
         throw new Error('a message of the shadow was not stored there');
       case 'UNKNOWN_MENTIONS':
-        return failForNonMembers(strangers ?? []);
+        return failForNonMembers(nonMembers ?? []);
       case 'MENTION_FORBIDDEN':
         return failForMany();
       case 'POLL_OVER':

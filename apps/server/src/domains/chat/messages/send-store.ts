@@ -93,8 +93,8 @@ export type SendOutcome =
   | { is: 'repeated'; position: number }
   /** Of one that is the sender's alone. */
   | { is: 'repeatedInShadow'; n: number }
-  /** `strangers`: whom it mentions and who never were members. */
-  | { is: 'refused'; problem: SendProblem; strangers?: readonly string[] };
+  /** `nonMembers`: whom it mentions and who never were members. */
+  | { is: 'refused'; problem: SendProblem; nonMembers?: readonly string[] };
 
 type OutcomeRow = { at: number } & (
   | ({ problem: null } & Stored)
@@ -383,7 +383,7 @@ const insertStatement = (dispatchedOnInsert: DispatchedOnInsert) =>
   ${way.stored(shape)}
   select at, null as problem, change, seq, record, is_dispatched as "isDispatched" from placed
   union all
-  select at, problem, repeats, null, ${raw(mentions ? 'strangers::text' : 'null')}, null from checked where problem is not null`;
+  select at, problem, repeats, null, ${raw(mentions ? 'non_members::text' : 'null')}, null from checked where problem is not null`;
   });
 
 function outcomeOf(row: OutcomeRow | undefined): SendOutcome {
@@ -392,5 +392,5 @@ function outcomeOf(row: OutcomeRow | undefined): SendOutcome {
   if (row.problem === 'REPEATED') return { is: 'repeated', position: row.change };
   if (row.problem === 'REPEATED_IN_SHADOW') return { is: 'repeatedInShadow', n: row.change };
   const { problem, record } = row;
-  return { is: 'refused', problem, ...(record === null ? {} : { strangers: JSON.parse(record) }) };
+  return { is: 'refused', problem, ...(record === null ? {} : { nonMembers: JSON.parse(record) }) };
 }

@@ -44,7 +44,7 @@ interface SendDeps {
   admission: Admission;
   review: Review;
   flags: Flags;
-  links: Pick<Links, 'wantedOf' | 'kick'>;
+  links: Pick<Links, 'wantedOf' | 'trigger'>;
   forwards: Forwards;
   dispatchedOnInsert: DispatchedOnInsert;
   /** Takes the events that webhooks wait for, once a batch, right after its commit. */
@@ -98,7 +98,7 @@ export function createSends(deps: SendDeps): Sends {
       hub.announce(changeOf(item, outcome.stored, now));
       hub.changed(item.scope, item.publicId);
       changes.note('chat', item.scope);
-      if (item.draft.link !== undefined) links.kick();
+      if (item.draft.link !== undefined) links.trigger();
       activity.count('messages', item.scope);
       usageCounts.add('messages', item.scope, item.keyId, 1);
       if (!outcome.stored.isDispatched) events.push(...eventsOf(item));

@@ -3,7 +3,7 @@ import type { ApiKeyCaller, ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts';
 import type { Db } from '../../../core/db.ts';
-import { deleteInBatches, endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
+import { deleteInBatches, type Turn, withoutDeadline } from '../../../core/delete-in-batches.ts';
 import { type Answer, page, recorded } from '../../../core/handlers.ts';
 import type { Ids } from '../../../core/ids.ts';
 import { failQuota } from '../../../core/quotas.ts';
@@ -123,7 +123,7 @@ export function createDeletions({ db, clock, cursors, ids, limits, unitOfWork, e
     }
   }
 
-  async function run(turn: Turn = endlessTurn): Promise<void> {
+  async function run(turn: Turn = withoutDeadline): Promise<void> {
     for (const job of await listRunning(db, jobsMax)) {
       if (!(await work(job, turn))) return;
       await unitOfWork(job, async (tx, emit) => {

@@ -2,7 +2,7 @@ import type { ChatReport, Limits } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db, Tx } from '../../../core/db.ts';
-import { endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
+import { type Turn, withoutDeadline } from '../../../core/delete-in-batches.ts';
 import type { Ids } from '../../../core/ids.ts';
 import type { Emit, UnitOfWork } from '../../../core/unit-of-work.ts';
 import { topicOf } from '../live/change.ts';
@@ -71,7 +71,7 @@ export function createFlags({ db, clock, ids, limits, unitOfWork }: FlagDeps) {
     confirm,
     withdraw: (id: string): Promise<void> => deletePending(db, id),
     /** Finishes what a killed process left. */
-    async sweep(turn: Turn = endlessTurn): Promise<void> {
+    async sweep(turn: Turn = withoutDeadline): Promise<void> {
       for (;;) {
         const left = await listPending(db, iso(clock.now() - pendingMs), pendingBatch);
         for (const { id, ...scope } of left) if (!(await confirm(scope, id))) await deletePending(db, id);

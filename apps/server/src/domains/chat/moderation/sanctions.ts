@@ -109,7 +109,7 @@ export function createSanctions(deps: SanctionDeps) {
       return made;
     });
     if (kind === 'SHADOW') chatStanding.announce(caller, userId);
-    return told(caller, sanction);
+    return auditedSanction(caller, sanction);
   }
 
   async function liftIn(
@@ -127,7 +127,7 @@ export function createSanctions(deps: SanctionDeps) {
       return erase(tx, emit, caller, entry.publicId, kind, userId);
     });
     if (kind === 'SHADOW') chatStanding.announce(caller, userId);
-    return untold(caller, sanction);
+    return auditedLift(caller, sanction);
   }
 
   async function erase(
@@ -153,14 +153,14 @@ export function createSanctions(deps: SanctionDeps) {
     const draft = checked(userId, body);
     const sanction = await unitOfWork(caller, (tx, emit) => store(tx, emit, caller, everywhere, kind, userId, draft));
     chatStanding.announce(caller, userId);
-    return told(caller, sanction);
+    return auditedSanction(caller, sanction);
   }
 
   async function lift(caller: Backend, kind: SanctionKind, userId: string): Promise<Answer<undefined>> {
     assertUserId(userId);
     const sanction = await unitOfWork(caller, (tx, emit) => erase(tx, emit, caller, everywhere, kind, userId));
     chatStanding.announce(caller, userId);
-    return untold(caller, sanction);
+    return auditedLift(caller, sanction);
   }
 
   async function listIn(caller: Moderator, reference: string, kind: SanctionKind, query: PageOf) {
@@ -234,8 +234,8 @@ function subjectOf({ environment }: Moderator, { userId, conversationId, until }
   };
 }
 
-const told = (caller: Moderator, sanction: Sanction): Answer<Sanction> =>
+const auditedSanction = (caller: Moderator, sanction: Sanction): Answer<Sanction> =>
   recorded(sanction, subjectOf(caller, sanction));
 
-const untold = (caller: Moderator, sanction: Sanction | undefined): Answer<undefined> =>
+const auditedLift = (caller: Moderator, sanction: Sanction | undefined): Answer<undefined> =>
   recorded(undefined, sanction ? subjectOf(caller, sanction) : null);

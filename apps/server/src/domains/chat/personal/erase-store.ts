@@ -19,7 +19,7 @@ export interface OwnMessage {
  * Takes the user's name off some of their messages in a conversation whose row is locked; gives them. Their files
  * expire with it. What names the message to its sender's devices goes too.
  */
-export async function disownMessages(
+export async function anonymizeMessages(
   tx: Tx,
   conversationId: string,
   { userId, pseudonym }: Erasure,
@@ -203,7 +203,7 @@ export async function isForwarding(tx: Tx, { id }: ForwardedWords, { userId }: E
 }
 
 /** Nobody's words, under the change number. */
-export async function disownForwarded(
+export async function anonymizeForwarded(
   tx: Tx,
   { conversationUuid, position }: ForwardedWords,
   { pseudonym }: Erasure,

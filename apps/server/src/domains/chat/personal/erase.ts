@@ -11,13 +11,13 @@ import type { Hub } from '../live/hub.ts';
 import { markMessageDeleted } from '../messages/message-store.ts';
 import { eraseShadowOf, rewriteShadow } from '../shadow/shadow-upkeep-store.ts';
 import {
+  anonymizeForwarded,
   anonymizeMessage,
+  anonymizeMessages,
   deleteMemberRows,
   deleteReaction,
   deleteScheduled,
   deleteUserRows,
-  disownForwarded,
-  disownMessages,
   expireFiles,
   forgetDirectKey,
   forgetMentions,
@@ -62,7 +62,7 @@ export function createErasures(deps: EraseDeps): readonly EraseStep[] {
       const entry = await lockEntry(tx, erasure, id, null);
       if (!entry) return { touched: 0, isMore: false };
       const at = iso(clock.now());
-      const own = await disownMessages(tx, id, erasure, at, messagesMax);
+      const own = await anonymizeMessages(tx, id, erasure, at, messagesMax);
       for (const message of own) if (!message.isDeleted) await eraseMessage(tx, emit, { erasure, entry, message, at });
       if (own.length === messagesMax) return { touched: own.length, isMore: true };
       const mentions = await forgetMentions(tx, id, erasure, messagesMax);
@@ -156,7 +156,7 @@ export function createErasures(deps: EraseDeps): readonly EraseStep[] {
         if (!entry || !(await isForwarding(tx, words, erasure))) return;
         const at = iso(clock.now());
         const change = await insertChange(tx, conversationUuid, { type: 'message.updated', messageId, at });
-        const message = await disownForwarded(tx, words, erasure, change);
+        const message = await anonymizeForwarded(tx, words, erasure, change);
         hub.emitChange(emit, 'message.updated', {
           conversationId: entry.publicId,
           change,

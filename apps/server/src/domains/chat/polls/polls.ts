@@ -12,7 +12,7 @@ import {
 import { type Clock, iso } from '../../../core/clock.ts';
 import { type Cursors, cutPage, pageSizeDefault } from '../../../core/cursors.ts';
 import type { Db, Tx } from '../../../core/db.ts';
-import { endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
+import { type Turn, withoutDeadline } from '../../../core/delete-in-batches.ts';
 import type { EventRef } from '../../../core/event-store.ts';
 import { type Answer, type Handlers, page } from '../../../core/handlers.ts';
 import type { Ids } from '../../../core/ids.ts';
@@ -214,7 +214,7 @@ export function createPolls(deps: PollDeps) {
     });
   }
 
-  async function closeDue(turn: Turn = endlessTurn): Promise<number> {
+  async function closeDue(turn: Turn = withoutDeadline): Promise<number> {
     let total = 0;
     for (;;) {
       const due = await listDue(db, iso(clock.now()), dueMax);

@@ -4,7 +4,7 @@ import type { Db, Queryable, Tx } from '../../../core/db.ts';
 import { hasFirst } from '../../../core/due-store.ts';
 import { empty, type Sql, sql } from '../../../core/sql.ts';
 import { fairly } from '../upkeep/fair-store.ts';
-import type { ClaimRange } from '../upkeep/kicked.ts';
+import type { ClaimRange } from '../upkeep/triggered-work.ts';
 
 /** A file that a scanner is asked about. */
 export interface ScannedFile
@@ -77,7 +77,11 @@ export async function listCopies(db: Queryable, id: string, blobKey: string): Pr
 }
 
 /** Those that wait for a hook that is no more are asked for at once, which lets them go. */
-export async function hurryScans(db: Queryable, { projectId, environment }: ProjectScope, now: string): Promise<void> {
+export async function makeScansDue(
+  db: Queryable,
+  { projectId, environment }: ProjectScope,
+  now: string,
+): Promise<void> {
   await db.execute(sql`
     update attachments a set scan_due_at = ${now} from conversations c
     where c.id = a.conversation_id and c.project_id = ${projectId} and c.environment = ${environment}

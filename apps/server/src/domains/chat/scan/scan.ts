@@ -16,14 +16,14 @@ import type { Refresh } from '../messages/refresh.ts';
 import type { Environments } from '../moderation/environments.ts';
 import { type AsksBackends, signingSecrets } from '../moderation/hook.ts';
 import { findHook, type StoredHook } from '../moderation/hook-store.ts';
-import { createKicked } from '../upkeep/kicked.ts';
+import { createTriggeredWork } from '../upkeep/triggered-work.ts';
 import {
   claimScans,
   type EndingFile,
   endScan,
-  hurryScans,
   isScanDue,
   listCopies,
+  makeScansDue,
   postponeScan,
   type ScannedFile,
 } from './scan-store.ts';
@@ -147,7 +147,7 @@ export function createScans(deps: ScanDeps) {
   }
 
   return {
-    ...createKicked(deps, {
+    ...createTriggeredWork(deps, {
       what: 'scanning of files',
       claimMs,
       batchMax,
@@ -157,7 +157,7 @@ export function createScans(deps: ScanDeps) {
     }),
     setResult,
     isWanted: async (scope: ProjectScope): Promise<boolean> => (await environments.get(scope)).scan !== null,
-    hurry: (scope: ProjectScope): Promise<void> => hurryScans(db, scope, iso(clock.now())),
+    hurry: (scope: ProjectScope): Promise<void> => makeScansDue(db, scope, iso(clock.now())),
   };
 }
 

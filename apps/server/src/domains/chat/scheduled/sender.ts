@@ -1,7 +1,7 @@
 import { type ErrorCode, errors, type SendMessage, ServiceError, tokenScopes } from '@parley/contract';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
-import { deleteInBatches, endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
+import { deleteInBatches, type Turn, withoutDeadline } from '../../../core/delete-in-batches.ts';
 import type { Log } from '../../../core/log.ts';
 import type { UnitOfWork } from '../../../core/unit-of-work.ts';
 import type { ChatCaller } from '../callers.ts';
@@ -70,7 +70,7 @@ export function createScheduledSender({ db, clock, log, unitOfWork, sends, stand
     await succeed(row);
   }
 
-  async function run(turn: Turn = endlessTurn): Promise<number> {
+  async function run(turn: Turn = withoutDeadline): Promise<number> {
     let total = 0;
     for (;;) {
       const now = clock.now();
@@ -81,7 +81,7 @@ export function createScheduledSender({ db, clock, log, unitOfWork, sends, stand
     }
   }
 
-  const forget = (turn: Turn = endlessTurn): Promise<number> =>
+  const forget = (turn: Turn = withoutDeadline): Promise<number> =>
     deleteInBatches({ turn }, (limit) => deleteOver(db, iso(clock.now() - keptMs), limit));
 
   return { run, forget, isDue: () => isAnyDue(iso(clock.now())) };

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../core/clock.ts';
 import type { Db, Tx } from '../../../core/db.ts';
-import { endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
+import { type Turn, withoutDeadline } from '../../../core/delete-in-batches.ts';
 import {
   countPending,
   findWaiting,
@@ -94,7 +94,7 @@ export function createIndexer({ db, clock, sends, search }: IndexerDeps) {
    * What is new first; then, while the turn lasts, what was there before there was an index. What comes meanwhile waits
    * for the next turn: many small transactions cost a multiple of one. One batch a turn where it is in the way of sends.
    */
-  async function run(turn: Turn = endlessTurn): Promise<number> {
+  async function run(turn: Turn = withoutDeadline): Promise<number> {
     let total = 0;
     for (;;) {
       const waiting = await findWaiting(db);

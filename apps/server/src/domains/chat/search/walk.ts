@@ -21,7 +21,7 @@ const pendingMax = 20_000;
 /** Messages that a search reads which the index named and which did not match, or are not for the caller. */
 const missesMax = 2_000;
 /** Few conversations are asked for one by one; more, once so many messages of others were in the way. */
-const [fewConversations, strangersMax] = [4, 500];
+const [fewConversations, foreignMax] = [4, 500];
 /** More than so many that the beginning of a word named and that do not match: the whole word is asked for. */
 const othersMax = 100;
 const sizeMax = 1_000;
@@ -65,13 +65,13 @@ export function createWalk({ clock }: { clock: Clock }) {
         (at) => typeof at === 'number',
       ),
     );
-    let [misses, strangers] = [0, 0];
+    let [misses, foreign] = [0, 0];
     let [last, before]: [Spot | null, number | null] = [after, null];
     for (let level = 0; level <= spanBits.length; ) {
       const span = level < spanBits.length ? { level, at: (before ?? newest) - 1 } : null;
       for (let size = limit + 1; ; size = Math.min(size * 4, sizeMax)) {
-        const isRare = misses - strangers >= othersMax;
-        const narrowing = few || strangers >= strangersMax ? scope : { ...scope, conversations: null };
+        const isRare = misses - foreign >= othersMax;
+        const narrowing = few || foreign >= foreignMax ? scope : { ...scope, conversations: null };
         const look = { queries: indexQueries(terms, narrowing, { span, isRare }), after: last, before, limit: size };
         const rows = await readIndexed(from, scope, look);
         const found = hitsOf(
@@ -80,7 +80,7 @@ export function createWalk({ clock }: { clock: Clock }) {
         );
         hits.push(...found);
         misses += rows.length - found.length;
-        strangers += rows.filter(({ text }) => text === null).length;
+        foreign += rows.filter(({ text }) => text === null).length;
         last = rows.at(-1) ?? last;
         if (hits.length > limit) return { hits, upTo: null };
         if (misses >= missesMax) return { hits, upTo: last };

@@ -1,7 +1,7 @@
 import type { Limits } from '@parley/contract';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
-import { deleteInBatches, endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
+import { deleteInBatches, type Turn, withoutDeadline } from '../../../core/delete-in-batches.ts';
 import type { Hub } from '../live/hub.ts';
 import { retireShadow } from '../shadow/shadow-upkeep-store.ts';
 import { eraseSome, findErased, findOverdue, type Overdue, retireMessages } from './retention-store.ts';
@@ -67,7 +67,7 @@ export function createRetention({ db, clock, limits, hub }: RetentionDeps) {
       await deleteInBatches({ turn, batchMax: messagesMax }, (limit) => eraseSome(db, id, now, limit));
   }
 
-  async function sweep(turn = endlessTurn): Promise<number> {
+  async function sweep(turn = withoutDeadline): Promise<number> {
     const now = iso(clock.now());
     const retired = await retire(turn, now);
     await erase(turn, now);

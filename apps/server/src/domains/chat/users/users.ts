@@ -19,8 +19,8 @@ import { metadataJson } from '../../../core/safe-json.ts';
 import type { UnitOfWork } from '../../../core/unit-of-work.ts';
 import { refuse } from '../../../core/validation.ts';
 import { assertScope, type ChatCaller, userOf } from '../callers.ts';
-import type { UserNews } from './user-news.ts';
 import { deleteUser, findSharing, findUsers, listUsers, type UserDraft, upsertUsers } from './user-store.ts';
+import type { UserUpdates } from './user-updates.ts';
 
 interface ChatUserDeps {
   db: Db;
@@ -29,7 +29,7 @@ interface ChatUserDeps {
   clock: Clock;
   cursors: Cursors;
   limits: Limits;
-  news: Pick<UserNews, 'publish'>;
+  news: Pick<UserUpdates, 'publish'>;
 }
 
 export type ChatUsers = ReturnType<typeof createChatUsers>;

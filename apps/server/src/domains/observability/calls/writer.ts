@@ -117,7 +117,7 @@ async function scoreOwn(tx: Tx, own: readonly Owned[]): Promise<readonly Owned[]
     tx,
     own.map(({ item: { at }, row }) => ({ ...row, at })),
   );
-  const stored = inTheirTime(own, await sampledUntil(tx, [...new Set(own.map(({ row }) => row.id))]));
+  const stored = withoutOverlaps(own, await sampledUntil(tx, [...new Set(own.map(({ row }) => row.id))]));
   if (stored.length === 0) return [];
   const sums = await addScores(
     tx,
@@ -134,7 +134,7 @@ interface Owned {
 }
 
 /** Those that account for no more time than has passed since the first of their connection. */
-function inTheirTime(own: readonly Owned[], sampled: Map<string, string>): (Owned & { until: string })[] {
+function withoutOverlaps(own: readonly Owned[], sampled: Map<string, string>): (Owned & { until: string })[] {
   return own.flatMap(({ item, row }) => {
     const at = Date.parse(item.at);
     const before = Date.parse(sampled.get(row.id) ?? item.at);

@@ -10,12 +10,12 @@ import type { TestProject } from '../../../../testkit/kit/people.ts';
 import type { TestService } from '../../../../testkit/kit/service.ts';
 import { sharedService } from '../../../../testkit/kit/shared-service.ts';
 import { iso } from '../../../core/clock.ts';
-import { endlessTurn } from '../../../core/delete-in-batches.ts';
+import { withoutDeadline } from '../../../core/delete-in-batches.ts';
 import { createLog } from '../../../core/log.ts';
 import { createMetrics } from '../../../core/metrics.ts';
-import { createRateGate } from './rate-gate.ts';
 import { deleteOverfull, insertRequests, listOverfull, listRequests } from './request-store.ts';
 import { createRequests, type RequestsDeps } from './requests.ts';
+import { createSampler } from './sampler.ts';
 
 let service: TestService;
 before(async () => {
@@ -157,12 +157,12 @@ function alone(deps: Partial<RequestsDeps> & Pick<RequestsDeps, 'db'>, perSecond
 
 test('[OBS-31] beyond its rate a project is not logged, and the next row says how many; failed requests have a share of their own', async () => {
   const clock = createFakeClock();
-  const gate = createRateGate({ clock, perSecond: 2 });
-  for (let n = 0; n < 60; n++) assert.deepEqual(gate.pass('a'), { skipped: 0 });
-  for (let n = 0; n < 7; n++) assert.equal(gate.pass('a'), null);
-  assert.deepEqual(gate.pass('b'), { skipped: 0 });
+  const sampler = createSampler({ clock, perSecond: 2 });
+  for (let n = 0; n < 60; n++) assert.deepEqual(sampler.take('a'), { skipped: 0 });
+  for (let n = 0; n < 7; n++) assert.equal(sampler.take('a'), null);
+  assert.deepEqual(sampler.take('b'), { skipped: 0 });
   await clock.advance(500);
-  assert.deepEqual(gate.pass('a'), { skipped: 7 });
+  assert.deepEqual(sampler.take('a'), { skipped: 7 });
 
   const stored: number[] = [];
   const db = {
@@ -199,7 +199,7 @@ test('[OBS-32] requests go after 7 days, and the oldest of a project that has to
     all.toSorted((a, b) => Number(b) - Number(a)),
   );
   const log = alone({ db, clock: service.clock });
-  await log.deleteOld(endlessTurn);
+  await log.deleteOld(withoutDeadline);
   assert.deepEqual(await left(), all.slice(0, 12));
   // Of this project alone: the worker's other tests keep theirs.
   const own = (await listOverfull(db, 5)).filter((one) => one.projectId === projectId);
@@ -221,10 +221,10 @@ test('[OBS-35] overfull logs are looked for once an hour, and again in the next 
   const log = alone({ db: db as never, clock });
   await log.deleteOld({ isOver: () => true });
   for (let minute = 0; minute < 60; minute++) {
-    await log.deleteOld(endlessTurn);
+    await log.deleteOld(withoutDeadline);
     clock.jump(60_000);
   }
   assert.equal(looks, 2);
-  await log.deleteOld(endlessTurn);
+  await log.deleteOld(withoutDeadline);
   assert.equal(looks, 3);
 });

@@ -12,7 +12,6 @@ import type { Log } from '../../../core/log.ts';
 import type { Metrics } from '../../../core/metrics.ts';
 import type { ReplicatedReads } from '../../../core/replicated-reads.ts';
 import type { AnsweredRequest } from '../../../core/request-log.ts';
-import { createRateGate } from './rate-gate.ts';
 import {
   deleteOldRequests,
   deleteOverfull,
@@ -22,6 +21,7 @@ import {
   type NewRequestRow,
   type RequestRow,
 } from './request-store.ts';
+import { createSampler } from './sampler.ts';
 
 export interface RequestsDeps {
   db: Db;
@@ -46,7 +46,7 @@ const overfullEveryMs = 60 * 60 * 1000;
 /** The log of API requests: best effort, at a bounded rate, and never waited for. */
 export function createRequests({ db, replicated, clock, cursors, changes, metrics, log, limits }: RequestsDeps) {
   const perSecond = limits.OBSERVABILITY_REQUESTS_PER_SECOND;
-  const gate = createRateGate({ clock, perSecond });
+  const sampler = createSampler({ clock, perSecond });
   const batcher = createBatcher<NewRequestRow, void>({ batchMax, waitingMax, gatherMs, write });
   let lookAt = 0;
   const drop = (reason: 'rate' | 'queue' | 'store', by = 1): void =>
@@ -66,7 +66,7 @@ export function createRequests({ db, replicated, clock, cursors, changes, metric
     if (perSecond === 0) return;
     // Failed ones have a share of their own: they are what is looked for, and a busy API must not crowd them out.
     const kind = request.status < 400 ? 'ok' : 'failed';
-    const passed = gate.pass(`${request.projectId}/${request.environment}/${kind}`);
+    const passed = sampler.take(`${request.projectId}/${request.environment}/${kind}`);
     if (passed === null) drop('rate');
     else batcher.add({ ...request, at: iso(clock.now()), ...passed }).catch(() => drop('queue'));
   }

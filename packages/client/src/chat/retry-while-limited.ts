@@ -2,7 +2,7 @@ import { RateLimitError } from '../errors.ts';
 import type { Runtime } from '../runtime.ts';
 
 /** Waits as long as the server asks to, then asks again: for what the latest word is sent then, not the first. */
-export async function insist<T>({ setTimer }: Pick<Runtime, 'setTimer'>, ask: () => Promise<T>): Promise<T> {
+export async function retryWhileLimited<T>({ setTimer }: Pick<Runtime, 'setTimer'>, ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await ask();

@@ -1,5 +1,5 @@
 import { type Clock, iso } from '../../../core/clock.ts';
-import { endlessTurn, type Turn } from '../../../core/delete-in-batches.ts';
+import { type Turn, withoutDeadline } from '../../../core/delete-in-batches.ts';
 import type { Due } from '../../../core/due-store.ts';
 import type { Log } from '../../../core/log.ts';
 
@@ -22,13 +22,13 @@ interface Work<Item> {
 }
 
 /** Work on claimed rows: a chore, and at once for who has just made one. */
-export function createKicked<Item>({ log, clock }: { log: Log; clock: Clock }, work: Work<Item>) {
+export function createTriggeredWork<Item>({ log, clock }: { log: Log; clock: Clock }, work: Work<Item>) {
   const { what, claimMs, batchMax, claim, attempt, isAnyDue } = work;
   let running: Promise<unknown> | null = null;
   let isAsked = false;
   let isStopped = false;
 
-  async function workOff(turn: Turn): Promise<number> {
+  async function drainDue(turn: Turn): Promise<number> {
     for (let total = 0; ; ) {
       const now = clock.now();
       const due = await claim({ now: iso(now), until: iso(now + claimMs), limit: batchMax });
@@ -39,10 +39,10 @@ export function createKicked<Item>({ log, clock }: { log: Log; clock: Clock }, w
   }
 
   /** One run at a time in a process; who asks during it has another one after it. */
-  async function run(turn: Turn = endlessTurn): Promise<number> {
+  async function run(turn: Turn = withoutDeadline): Promise<number> {
     while (running) await running.catch(() => {});
     if (isStopped) return 0;
-    const mine = workOff(turn);
+    const mine = drainDue(turn);
     running = mine;
     try {
       return await mine;
@@ -56,7 +56,7 @@ export function createKicked<Item>({ log, clock }: { log: Log; clock: Clock }, w
     isDue: () => isAnyDue(iso(clock.now())),
     isStopped: () => isStopped,
     /** Nobody waits for what comes of it. */
-    kick(): void {
+    trigger(): void {
       if (isAsked || isStopped) return;
       isAsked = true;
       setImmediate(() => {

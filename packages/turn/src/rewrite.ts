@@ -14,7 +14,7 @@ import {
 
 /** The preference of a relayed candidate (RFC 8445 5.1.2.2), in the first byte of a priority. */
 const RELAYED_PREFERENCE = 0;
-/** No check is as long; a longer message would not fit after it has been mended. */
+/** No check is as long; a longer message would not fit after it has been rewritten. */
 const CHECK_BYTES_MAX = 2048;
 const TIE_BREAKER_BYTES = 8;
 
@@ -24,21 +24,21 @@ const TIE_BREAKER_BYTES = 8;
  * their checks, which are all that the node learns of them: the relayed one is made lower, so that a direct path wins.
  * Anything else, and whatever is not signed with this password, passes as it is.
  */
-export function mendCheck(bytes: Buffer, tieBreaker: Buffer, passwordOf: (ufrag: string) => string): Buffer {
+export function rewriteCheck(bytes: Buffer, tieBreaker: Buffer, passwordOf: (ufrag: string) => string): Buffer {
   if (bytes.length > CHECK_BYTES_MAX) return bytes;
   const message = decodeStun(bytes);
   if (message?.class !== 'request' || message.method !== METHOD.binding) return bytes;
   const ufrag = findText(message, ATTRIBUTE.username)?.split(':', 1)[0] ?? '';
   const password = passwordOf(ufrag);
   if (!isSigned(bytes, message, password)) return bytes;
-  return signedAnew(message, password, (attribute) => mended(attribute, tieBreaker));
+  return signedAnew(message, password, (attribute) => rewritten(attribute, tieBreaker));
 }
 
 /**
  * The answer to a check on its way to the client. The media process sees the relay on this machine's loopback, which
  * Firefox takes for a bogus answer; a peer elsewhere would have seen the relayed address.
  */
-export function mendAnswer(bytes: Buffer, relayed: Address, password: string): Buffer {
+export function rewriteAnswer(bytes: Buffer, relayed: Address, password: string): Buffer {
   if (bytes.length > CHECK_BYTES_MAX) return bytes;
   const message = decodeStun(bytes);
   if (message?.class !== 'success' || message.method !== METHOD.binding) return bytes;
@@ -56,7 +56,7 @@ function signedAnew(message: StunMessage, password: string, mend: (one: StunAttr
   return addFingerprint(sign(encodeStun(message, attributes), password));
 }
 
-function mended({ type, value }: StunAttribute, tieBreaker: Buffer): NewAttribute {
+function rewritten({ type, value }: StunAttribute, tieBreaker: Buffer): NewAttribute {
   const isTieBreaker = type === ATTRIBUTE.iceControlled || type === ATTRIBUTE.iceControlling;
   if (isTieBreaker && value.length === TIE_BREAKER_BYTES && value.every((byte) => byte === 0))
     return [type, tieBreaker];

@@ -32,7 +32,7 @@ const keyOf = ({ projectId, environment }: ProjectScope): string => `chat-users/
  * message and, in each process that has clients of the project, one look at the memberships in the conversations they
  * are subscribed to: not more for a user who is in very many.
  */
-export function createUserNews({ db, bus, clock, log }: { db: Db; bus: Bus; clock: Clock; log: Log }) {
+export function createUserUpdates({ db, bus, clock, log }: { db: Db; bus: Bus; clock: Clock; log: Log }) {
   const places = new Map<string, Place>();
 
   function enter(key: string): Place {
@@ -100,6 +100,6 @@ export function createUserNews({ db, bus, clock, log }: { db: Db; bus: Bus; cloc
   };
 }
 
-export type UserNews = ReturnType<typeof createUserNews>;
+export type UserUpdates = ReturnType<typeof createUserUpdates>;
 
 const uuidsOf = ({ subscriptions }: Client): string[] => [...subscriptions.values()].map(({ channel }) => channel.uuid);

@@ -1,9 +1,9 @@
 import type { Clock } from '../../../core/clock.ts';
 
 /** Lets this many a second through for each key, and says how many it did not since the last. */
-export interface RateGate {
+export interface Sampler {
   /** Null: not this one. */
-  pass(key: string): { skipped: number } | null;
+  take(key: string): { skipped: number } | null;
 }
 
 interface Bucket {
@@ -16,7 +16,7 @@ interface Bucket {
 const burstSeconds = 30;
 const keysMax = 10_000;
 
-export function createRateGate({ clock, perSecond }: { clock: Clock; perSecond: number }): RateGate {
+export function createSampler({ clock, perSecond }: { clock: Clock; perSecond: number }): Sampler {
   const buckets = new Map<string, Bucket>();
   const capacity = perSecond * burstSeconds;
 
@@ -31,7 +31,7 @@ export function createRateGate({ clock, perSecond }: { clock: Clock; perSecond: 
   }
 
   return {
-    pass(key) {
+    take(key) {
       const now = clock.elapsed();
       const bucket = bucketOf(key, now);
       bucket.tokens = Math.min(capacity, bucket.tokens + ((now - bucket.at) / 1000) * perSecond);
