@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { idPrefixes } from '@parley/contract/ids';
 import { initLogger, PeerConnection } from 'node-datachannel';
 import {
@@ -24,8 +23,6 @@ import { PipeSocket } from './pipes/pipe-socket.ts';
 const LOAD_MS = 1000;
 /** Pipes are between processes of this machine. */
 const PIPE_HOST = '127.0.0.1';
-/** As often as the engine ticks: a process that has nothing to do is not woken for it. */
-const LOOP_RESOLUTION_MS = 20;
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 
 const send = (message: WorkerMessage): void => {
@@ -124,14 +121,9 @@ process.on('SIGTERM', () => {
 process.on('uncaughtException', report);
 process.on('unhandledRejection', report);
 
-const loopDelay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
-loopDelay.enable();
 setInterval(() => {
   const { user, system } = process.cpuUsage();
   const memoryBytes = process.memoryUsage.rss();
-  const loopDelaySeconds =
-    loopDelay.count > 0 ? Math.max(0, loopDelay.percentile(99) / 1e9 - LOOP_RESOLUTION_MS / 1000) : 0;
-  loopDelay.reset();
-  send({ kind: 'load', load: { ...engine.load(), cpuMicros: user + system, memoryBytes, loopDelaySeconds } });
+  send({ kind: 'load', load: { ...engine.load(), cpuMicros: user + system, memoryBytes } });
 }, LOAD_MS);
 send({ kind: 'ready', pipePort, fleetPort });

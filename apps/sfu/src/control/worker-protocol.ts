@@ -56,6 +56,4 @@ export interface WorkerLoad extends EngineLoad {
   /** Microseconds of processor time since its start. */
   cpuMicros: number;
   memoryBytes: number;
-  /** Of the event loop since the last report, 99th percentile. */
-  loopDelaySeconds: number;
 }

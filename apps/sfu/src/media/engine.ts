@@ -15,6 +15,7 @@ import { type Counters, counters } from './counters.ts';
 import type { SnapshotOptions } from './crowd.ts';
 import { LAYER_NAMES } from './downlink.ts';
 import { MediaError } from './errors.ts';
+import { LoopDelay } from './loop-delay.ts';
 import { PeerTransport } from './peer-transport.ts';
 import { type Emit, Room } from './room.ts';
 
@@ -47,12 +48,17 @@ export interface EngineLoad extends PipesLoad {
   /** Subscribed videos by `LAYER_NAMES`. */
   layers: number[];
   counters: Counters;
+  /** Of the event loop since it was last asked for, 99th percentile. */
+  loopDelaySeconds: number;
 }
 
 /** A command without a handler does not compile. */
 type Handlers = { [Name in MediaCommandName]: (data: MediaRequests[Name]) => MediaResponses[Name] };
 
 const EMPTY_TIMEOUT_SECONDS = 60;
+const TICK_MS = 20;
+/** Of a process without rooms: its pipes say that it is there. */
+const IDLE_TICK_MS = 200;
 /** For a control plane that says nothing of it. */
 const FALLBACK = {
   sentPerSecond: limitRows.SIGNALING_MAX_DATA_SENT_PER_SECOND.default,
@@ -67,6 +73,8 @@ export class Engine {
   readonly #rooms = new Map<string, Room>();
   readonly #transports = new Set<PeerTransport>();
   readonly #timers: NodeJS.Timeout[] = [];
+  #ticker: NodeJS.Timeout | undefined;
+  readonly #loopDelay = new LoopDelay();
   readonly #port: native.IceUdpMuxListener;
   #dataDropped = 0;
   readonly #closedTotals = { inBytes: 0, outBytes: 0, outPackets: 0 };
@@ -75,8 +83,7 @@ export class Engine {
     this.#deps = deps;
     // Holds the port while no transport is open, and fails at start when another program has it.
     this.#port = holdPort(deps.udpPort, deps.bindAddress);
-    this.#every(20, (room, now) => room.tick(now));
-    this.#timers.push(setInterval(() => deps.legs.tick(deps.clock.now()), 20));
+    this.#tickEvery(IDLE_TICK_MS);
     this.#every(200, (room, now) => room.allocate(now));
     this.#every(500, (room, now) => this.#maintain(room, now));
     this.#every(5000, (room, now) => room.rate(now));
@@ -84,17 +91,29 @@ export class Engine {
   }
 
   #every(ms: number, work: (room: Room, now: number) => void): void {
-    const run = () => {
-      const now = this.#deps.clock.now();
-      for (const room of [...this.#rooms.values()]) {
-        try {
-          work(room, now);
-        } catch (error) {
-          this.#deps.onError(error);
-        }
+    this.#timers.push(setInterval(() => this.#forEachRoom(work), ms));
+  }
+
+  /** What every tick does is done in one timer, and only as often as somebody is there: each wakes the process. */
+  #tickEvery(ms: number): void {
+    clearInterval(this.#ticker);
+    this.#loopDelay.restart();
+    this.#ticker = setInterval(() => {
+      this.#loopDelay.tick(this.#deps.clock.now(), ms);
+      this.#forEachRoom((room, now) => room.tick(now));
+      this.#deps.legs.tick(this.#deps.clock.now());
+    }, ms);
+  }
+
+  #forEachRoom(work: (room: Room, now: number) => void): void {
+    const now = this.#deps.clock.now();
+    for (const room of [...this.#rooms.values()]) {
+      try {
+        work(room, now);
+      } catch (error) {
+        this.#deps.onError(error);
       }
-    };
-    this.#timers.push(setInterval(run, ms));
+    }
   }
 
   #maintain(room: Room, now: number): void {
@@ -116,6 +135,7 @@ export class Engine {
   #close(room: Room, reason: Parameters<Room['close']>[0]): void {
     this.#rooms.delete(room.id);
     room.close(reason);
+    if (this.#rooms.size === 0) this.#tickEvery(IDLE_TICK_MS);
   }
 
   /** Throws `MediaError` when the command is refused. */
@@ -159,6 +179,7 @@ export class Engine {
       },
     );
     this.#rooms.set(id, room);
+    if (this.#rooms.size === 1) this.#tickEvery(TICK_MS);
     return true;
   }
 
@@ -278,8 +299,16 @@ export class Engine {
 
   load(): EngineLoad {
     const { size: rooms } = this.#rooms;
+    const loopDelaySeconds = this.#loopDelay.takeSeconds();
     const counted = { dataDropped: this.#dataDropped, counters, ...this.#closedTotals, ...this.#deps.legs.load() };
-    const load: EngineLoad = { rooms, participants: 0, estimateBps: 0, layers: LAYER_NAMES.map(() => 0), ...counted };
+    const load: EngineLoad = {
+      rooms,
+      participants: 0,
+      estimateBps: 0,
+      layers: LAYER_NAMES.map(() => 0),
+      ...counted,
+      loopDelaySeconds,
+    };
     for (const room of this.#rooms.values()) {
       load.participants += room.participants.size;
       for (const { subscriber } of room.participants.values()) {
@@ -300,6 +329,7 @@ export class Engine {
   close(): void {
     for (const timer of this.#timers.splice(0)) clearInterval(timer);
     for (const room of [...this.#rooms.values()]) this.#close(room, 'SERVER_SHUTDOWN');
+    clearInterval(this.#ticker);
     this.#deps.legs.close();
     this.#port.stop();
   }

@@ -8,6 +8,7 @@ import type { Description } from '@parley/media-description';
 import { ownPort } from '../../../server/testkit/kit/ports.ts';
 import { newPeer, parametersOf, remoteSdp } from '../../testkit/native-peer.ts';
 import { eventually } from '../../testkit/node.ts';
+import { everything } from '../../testkit/permissions.ts';
 import { endPeers } from '../../testkit/rtp-peer.ts';
 import { candidatesOf } from '../announce.ts';
 import { Legs } from '../pipes/legs.ts';
@@ -251,15 +252,9 @@ test('[MED-22] who may not publish any more gets no other transport, neither by 
   publisher.close();
 });
 
-test('[RUN-32] the sweep of a media node looks at each transport once, however many rooms there are', async (t) => {
-  t.mock.timers.enable({ apis: ['setInterval'] });
-  let looks = 0;
-  t.mock.getter(PeerTransport.prototype, 'state', () => {
-    looks += 1;
-    return 'NEW' as const;
-  });
-  const onError = (error: unknown) => assert.fail(String(error));
-  const engine = new Engine({
+const onError = (error: unknown) => assert.fail(String(error));
+const openEngine = async () =>
+  new Engine({
     clock: systemClock,
     legs: new Legs(await PipeSocket.open('127.0.0.1', onError), systemClock),
     random: Math.random,
@@ -272,13 +267,20 @@ test('[RUN-32] the sweep of a media node looks at each transport once, however m
     emit: () => {},
     onError,
   });
-  const may = { publishAudio: true, publishVideo: true, publishData: true };
-  const permissions = { join: true, subscribe: true, publish: true, ...may };
+
+test('[RUN-32] the sweep of a media node looks at each transport once, however many rooms there are', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  let looks = 0;
+  t.mock.getter(PeerTransport.prototype, 'state', () => {
+    looks += 1;
+    return 'NEW' as const;
+  });
+  const engine = await openEngine();
   const open = (from: number, to: number): void => {
     for (let n = from; n < to; n++) {
       const room = `room-${n}`;
       engine.handle({ type: 'room.open', data: { room } });
-      const data = { room, participant: `p-${n}`, identity: 'a', permissions, autoSubscribe: true };
+      const data = { room, participant: `p-${n}`, identity: 'a', permissions: everything, autoSubscribe: true };
       engine.handle({ type: 'participant.add', data });
     }
   };
@@ -294,4 +296,24 @@ test('[RUN-32] the sweep of a media node looks at each transport once, however m
   engine.close();
   assert.equal(few, 3, 'who publishes nothing has one transport');
   assert.equal(many, 2 * few);
+});
+
+test('[MED-124] a media process without rooms is woken for its pipes alone, five times a second', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { mock } = t.mock.method(Legs.prototype, 'tick');
+  const engine = await openEngine();
+  const ticksOfASecond = (): number => {
+    mock.resetCalls();
+    t.mock.timers.tick(1000);
+    return mock.callCount();
+  };
+  assert.equal(ticksOfASecond(), 5);
+  for (const room of ['first', 'second']) engine.handle({ type: 'room.open', data: { room } });
+  assert.equal(ticksOfASecond(), 50);
+  engine.handle({ type: 'room.close', data: { room: 'first', reason: 'ROOM_CLOSED' } });
+  assert.equal(ticksOfASecond(), 50, 'the second room is there');
+  engine.handle({ type: 'room.close', data: { room: 'second', reason: 'ROOM_CLOSED' } });
+  assert.equal(ticksOfASecond(), 5);
+  engine.close();
+  assert.equal(ticksOfASecond(), 0);
 });
