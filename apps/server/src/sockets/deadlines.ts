@@ -21,8 +21,13 @@ export class Deadlines<T extends Timed> {
   /** All of them, each with its slot. */
   readonly #slotOf = new Map<T, number>();
   readonly #slots = new Map<number, Set<T>>();
+  readonly #onError: (error: unknown) => void;
   /** What the wall clock is ahead of the monotonic one. */
   #offset = Number.NaN;
+
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
+  }
 
   get size(): number {
     return this.#slotOf.size;
@@ -65,7 +70,13 @@ export class Deadlines<T extends Timed> {
   }
 
   #look(timed: T, times: Times): void {
-    const dueAt = timed.tick(times);
+    let dueAt = times.elapsed + slotMs;
+    try {
+      dueAt = timed.tick(times);
+    } catch (error) {
+      // The others have their deadlines all the same, and it has another in a second.
+      this.#onError(error);
+    }
     // It may be gone by its own tick.
     if (this.#slotOf.has(timed)) this.#place(timed, slotAt(dueAt));
   }

@@ -53,7 +53,9 @@ const retryAfterSeconds = 5;
 export function createSockets(deps: SocketsDeps): Sockets {
   const { clock, log, limits, rateLimiter, ids, random, requestIdOf, ipOf, refuse } = deps;
   const flusher = createFlusher();
-  const live = new Deadlines<LiveConnection>();
+  const live = new Deadlines<LiveConnection>((error) =>
+    log.error({ error }, 'the deadlines of a connection were not checked'),
+  );
   const unknown = createTally();
   const subjects = createTally();
   const stopping = new AbortController();
