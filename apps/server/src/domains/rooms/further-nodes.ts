@@ -9,6 +9,7 @@ import {
   deleteFurtherNode,
   type FurtherNode,
   listFurtherNodes,
+  listNodes,
   listSharedRooms,
   type RoomTx,
   upsertFurtherNode,
@@ -106,7 +107,14 @@ export function createFurtherNodes({ db, clock, log, fleet, roomChange, roomNode
     relink(name).catch((error: unknown) => log.warn({ error, server: name }, 'rooms not linked anew yet'));
   });
 
-  return { spread };
+  /** Another process has taken the room to a further node: from now on all of its nodes tell this one of it, too. */
+  async function follow(roomId: string): Promise<readonly string[]> {
+    const nodes = await listNodes(db, roomId);
+    if (nodes.length > 1) await fleet.links.link(roomId, nodes);
+    return nodes;
+  }
+
+  return { spread, follow };
 }
 
 /** A node that could not be linked to the others of the room is not of it, unless somebody is there. */

@@ -167,6 +167,7 @@ export function createRoomsDomain(deps: RoomsDeps) {
     participants,
     departures,
     placement,
+    followNodes: furtherNodes.follow,
     sweeps,
     roomBus,
     iceServers,

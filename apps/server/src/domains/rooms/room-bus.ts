@@ -8,6 +8,8 @@ export type RoomMessage =
   | { is: 'event'; event: RoomEvent }
   /** These sessions are over in the store. */
   | { is: 'ended'; sessions: { id: string; reason: DisconnectReason }[] }
+  /** The room is on a further node: each process has to ask it to be told of the room. */
+  | { is: 'spread' }
   /** The socket of this session is at that process now. */
   | { is: 'moved'; sessionId: string; processId: string }
   /** What a participant answered to another's question. */

@@ -4,6 +4,7 @@ import { joinAs, newRoom, type RoomsService, startRooms } from '../../../testkit
 import { joinRoom } from '../../../testkit/clients/signal-client.ts';
 import { eventually } from '../../../testkit/kit/eventually.ts';
 import type { TestProject } from '../../../testkit/kit/people.ts';
+import { startService } from '../../../testkit/kit/service.ts';
 import type { ProtocolNode } from '../../../testkit/peers/protocol-node.ts';
 
 let service: RoomsService;
@@ -84,6 +85,36 @@ test('[PIPE-24] who asks for a region joins on a node there; without one, at the
   const dan = await join(room, 'dan', 'nowhere');
   assert.deepEqual(home.rooms().get(room.id), ['ada', 'cy', 'dan']);
   await Promise.all([ada, bob, cy, dan].map((client) => client.close()));
+});
+
+test('[PIPE-49] a process of the server hears a node to which another one has taken the room', async (t) => {
+  const second = await startService({ beside: service });
+  t.after(() => second.stop());
+  const { room, ada } = await openRoom();
+  const bob = await joinAs(second, project.api, room, 'bob', { join: { region: 'far' } });
+  assert.deepEqual(far.rooms().get(room.id), ['bob']);
+  const speakers = [{ identity: 'bob', level: 0.5, active: true }];
+  // Ada's process asks the node meanwhile.
+  await eventually(() => {
+    far.emit('speakers', { room: room.id, speakers });
+    assert.ok(ada.frames.some(({ type }) => type === 'speakers'));
+  });
+  assert.deepEqual((await ada.take('speakers'))['speakers'], speakers);
+
+  const third = await startService({ beside: service });
+  t.after(() => third.stop());
+  const { sessionId, resumeToken } = ada.joined;
+  const resume = { sessionId, resumeToken, lastSeq: ada.highestSeq() };
+  const back = await joinRoom(third.url, ada.token, { resume });
+  assert.ok(back.joined.resumed);
+  await eventually(() => {
+    far.emit('speakers', { room: room.id, speakers: [{ identity: 'bob', level: Math.random(), active: true }] });
+    assert.ok(
+      back.frames.some(({ type }) => type === 'speakers'),
+      'a process to which somebody has come back hears it too',
+    );
+  });
+  await Promise.all([back, bob].map((client) => client.close()));
 });
 
 test('[PIPE-31] a region whose node refuses the home of the room, or is refused by it, is as good as none', async () => {

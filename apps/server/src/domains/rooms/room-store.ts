@@ -235,6 +235,14 @@ export async function listFurtherNodes(db: Queryable, roomId: string): Promise<F
     from room_nodes n where n.room_id = ${roomId} order by n.created_at, n.server_name`);
 }
 
+/** All nodes of the room. */
+export async function listNodes(db: Queryable, roomId: string): Promise<string[]> {
+  const rows = await db.query<{ name: string }>(sql`
+    select server_name as name from rooms where id = ${roomId} and server_name is not null
+    union select server_name from room_nodes where room_id = ${roomId}`);
+  return rows.map(({ name }) => name);
+}
+
 /** Rooms that are on this node and on others, with all of those. */
 export async function listSharedRooms(db: Queryable, serverName: string): Promise<{ id: string; nodes: string[] }[]> {
   return db.query(sql`

@@ -12,6 +12,7 @@ import type { Fleet } from '../fleet/index.ts';
 import type { Access } from '../projects/index.ts';
 import type { RoomFrame, RoomMessage, Rooms } from '../rooms/index.ts';
 import { disconnect } from './disconnect.ts';
+import { createFollowNodes } from './follow-nodes.ts';
 import { createHub, type HubRoom } from './hub.ts';
 import { createJoin } from './join.ts';
 import { createMediaEvents } from './media-events.ts';
@@ -88,6 +89,7 @@ export function createSignaling({
     lastSeqs,
     onMessage: receive,
   });
+  const followNodes = createFollowNodes({ log, rooms });
   const rpc = createRpc({ clock, ids, rooms });
   const mediaEvents = createMediaEvents({ clock, log, metrics, rooms, hub, observe, takeNodeSamples });
   const refresh = createTokenRefresh({ clock, log, tokens: rooms.tokens });
@@ -104,6 +106,9 @@ export function createSignaling({
         return;
       case 'rpcAnswer':
         rpc.receive(room.id, message);
+        return;
+      case 'spread':
+        followNodes(room);
         return;
       case 'frame':
         receiveFrame(room, message);
@@ -162,7 +167,7 @@ export function createSignaling({
     else await rooms.sweeps.markLost(session, code === 4408 ? connection.lastSeenAt : clock.now());
   }
 
-  const join = traced(createJoin({ clock, log, limits, nodes, turn: fleet.turn, rooms, hub, observe }));
+  const join = traced(createJoin({ clock, log, limits, nodes, turn: fleet.turn, rooms, hub, observe, followNodes }));
   const media = createMediaFrames({ nodes, limits });
   const socket = createSignalingSocket({
     clock,

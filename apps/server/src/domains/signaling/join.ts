@@ -7,6 +7,7 @@ import type { Log } from '../../core/log.ts';
 import { asServiceError, MediaRefusal, type Nodes, type Turn } from '../fleet/index.ts';
 import { type Admission, type Rooms, type StoredSession, toParticipant } from '../rooms/index.ts';
 import { createAttach } from './attach.ts';
+import type { FollowNodes } from './follow-nodes.ts';
 import { type Hub, type HubRoom, whileArriving } from './hub.ts';
 import { createMember, type Member, type RtcConnection, type RtcSession, sendTo, takeOver } from './member.ts';
 import type { Observe } from './observe.ts';
@@ -21,13 +22,14 @@ interface JoinDeps {
   rooms: Rooms;
   hub: Hub;
   observe: Observe;
+  followNodes: FollowNodes;
 }
 
 type JoinFrame = FrameData<SignalingClientFrames['join']>;
 
 const movesMax = 3;
 
-export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observe }: JoinDeps) {
+export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observe, followNodes }: JoinDeps) {
   const attach = createAttach({ clock, nodes, rooms, hub });
   const { sendJoined, rosters } = createWelcome({ clock, log, limits, nodes, turn, rooms, hub });
   const usualSize = limits.SIGNALING_MAX_PARTICIPANTS_PER_ROOM;
@@ -115,7 +117,9 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
   ): Promise<{ others: MediaParticipantSnapshot[]; since: number }> {
     for (let moves = 0; moves < movesMax; moves++) {
       const placement = await rooms.placement.place(session, session.roomId, region ?? null);
+      const isSpread = placement.nodes.length > 1 && placement.nodes.some((name) => !room.nodes.has(name));
       room.nodes = new Set(placement.nodes);
+      if (isSpread) rooms.roomBus.publish(room.id, { is: 'spread' });
       member.serverName = placement.serverName;
       // Read before the node's list: what happens in between is sent twice, never left out.
       const { eventSeq } = await rooms.rooms.find(session, session.roomId);
@@ -173,6 +177,11 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
     const media = await attach(room, member, isAllowedOther);
     if (!media) return null;
     connection.session.membership.state = { is: 'joined', member };
+    // Nobody has joined by this process: it knows only the node of who resumes.
+    if (room.nodes.size === 0) {
+      room.nodes = new Set([member.serverName]);
+      followNodes(room);
+    }
     await sendJoined(room, member, {
       resumeToken: resume.resumeToken,
       since: resume.lastSeq,
