@@ -17,13 +17,7 @@ before(async () => {
   room = await kit.newRoom();
   ada = await kit.caller(room, 'ada');
   bob = await kit.caller(room, 'bob');
-  for (const one of [ada, bob]) {
-    await one.join();
-    await one.setCamera(true);
-  }
-  await ada.setMicrophone(true, plainSound);
-  await ada.watches('bob');
-  await bob.watches('ada');
+  await meet();
 });
 after(async () => {
   if (skip) return;
@@ -31,11 +25,23 @@ after(async () => {
   assert.deepEqual(kit.problems, [], 'no page had an uncaught error');
 });
 
+/** A call without a past: after each outage in a row the SDK waits longer, up to half a minute. */
+async function meet(): Promise<void> {
+  for (const one of [ada, bob]) {
+    await one.page.evaluate(() => window.caller.room.leave());
+    await one.join();
+    await one.setCamera(true);
+  }
+  await ada.setMicrophone(true, plainSound);
+  await isWhole();
+  await forget();
+}
+
 const soon = (check: () => Promise<void>): Promise<void> => eventually(check, { withinMs: 60_000 });
 
 /** Starts a fresh page of the notebook. */
-const forget = async (...pages: CallPage[]): Promise<void> => {
-  for (const { page } of pages) await page.evaluate(() => window.caller.log.splice(0));
+const forget = async (): Promise<void> => {
+  for (const { page } of [ada, bob]) await page.evaluate(() => window.caller.log.splice(0));
 };
 
 /** Both are connected, see each other live, and have one tile for each track. */
@@ -51,7 +57,7 @@ async function isWhole(): Promise<void> {
 }
 
 test('[SDK-31] a lost signaling socket is taken up again: media and tiles stay', { skip }, async () => {
-  await forget(ada, bob);
+  await forget();
   kit.tcp.cut();
   await soon(async () => assert.equal(await ada.state(), 'reconnecting'));
   kit.tcp.restore();
@@ -66,7 +72,7 @@ test('[SDK-31] what happened during the outage is emitted once', { skip }, async
   const carol = await kit.caller(room, 'carol');
   kit.tcp.cut();
   await soon(async () => assert.equal(await ada.state(), 'reconnecting'));
-  await forget(ada, bob);
+  await forget();
   kit.tcp.restore();
   await carol.join();
   await isWhole();
@@ -79,7 +85,7 @@ test('[SDK-31] what happened during the outage is emitted once', { skip }, async
 test('[MED-77] an offer that the browser refuses once costs no track: all come over another transport, without a rejoin', {
   skip,
 }, async () => {
-  await forget(ada, bob);
+  await forget();
   await ada.page.evaluate(() => {
     const { prototype } = RTCPeerConnection;
     const { setRemoteDescription } = prototype;
@@ -103,15 +109,50 @@ test('[MED-77] an offer that the browser refuses once costs no track: all come o
   await isWhole();
 });
 
+/** The next time that her browser begins this, she leaves: it never settles what is under way at a closed connection. */
+const leavesDuring = (step: 'setRemoteDescription' | 'setLocalDescription'): Promise<void> =>
+  ada.page.evaluate((name) => {
+    const { prototype } = RTCPeerConnection;
+    const native: (given: RTCSessionDescriptionInit) => Promise<void> = prototype[name];
+    Object.assign(prototype, {
+      [name](this: RTCPeerConnection, given: RTCSessionDescriptionInit) {
+        Object.assign(prototype, { [name]: native });
+        const done = native.call(this, given);
+        void window.caller.room.leave();
+        return done;
+      },
+    });
+  }, step);
+const hasLeft = (): Promise<void> => soon(async () => assert.equal(await ada.state(), 'disconnected'));
+
+test('[SDK-151] who leaves while a track is being subscribed joins again and gets everything', { skip }, async () => {
+  await leavesDuring('setRemoteDescription');
+  await bob.setMicrophone(true, plainSound);
+  await hasLeft();
+  await meet();
+});
+
+test('[SDK-151] who leaves while a track is being published is told so, joins again and sends everything', {
+  skip,
+}, async () => {
+  await ada.page.evaluate(() => window.caller.room.leave());
+  await ada.join();
+  await soon(async () => assert.deepEqual(await ada.tiles(), ['bob CAMERA']));
+  await leavesDuring('setLocalDescription');
+  await assert.rejects(ada.setCamera(true), /ConnectionError/);
+  await hasLeft();
+  await meet();
+});
+
 test('[SDK-32] another server process takes over', { skip }, async () => {
-  await forget(ada, bob);
+  await forget();
   await kit.replaceServer();
   await isWhole();
   for (const one of [ada, bob]) assert.ok((await one.log()).includes('reconnecting → connected'));
 });
 
 test('[SDK-33] no network at all for ten seconds: it comes back, without a ghost', { skip }, async () => {
-  await forget(ada, bob);
+  await meet();
   kit.tcp.freeze();
   kit.setLoss(1);
   await new Promise((resolve) => setTimeout(resolve, 10_000));
@@ -123,6 +164,7 @@ test('[SDK-33] no network at all for ten seconds: it comes back, without a ghost
 test('[SDK-149] data that is sent while the network is away comes once, by the transport that follows', {
   skip,
 }, async () => {
+  await meet();
   for (const { page } of [ada, bob]) await page.evaluate(() => window.caller.data.splice(0));
   const send = (payload: string) => kit.api.call('sendRoomData', { id: room.id, body: { payload } });
   const arrives = async (...payloads: string[]): Promise<void> => {
@@ -162,14 +204,14 @@ test('[SDK-149] data that is sent while the network is away comes once, by the t
 });
 
 test('[SDK-34] a media process is killed: all rejoin and see each other', { skip }, async () => {
-  await forget(ada, bob);
+  await meet();
   kit.killMediaProcess();
   await soon(async () => assert.ok((await ada.log()).some((line) => line.startsWith('connected → reconnecting'))));
   await isWhole();
 });
 
 test('[SDK-34] a media node goes and another takes the room', { skip }, async () => {
-  await forget(ada, bob);
+  await meet();
   await kit.replaceNode();
   await isWhole();
 });

@@ -3,6 +3,7 @@ import { apply, type Description, delta, fromSdp, toSdp } from '@parley/media-de
 import { ConnectionError, PermissionError } from '../errors.ts';
 import { createSerialQueue } from '../serial-queue.ts';
 import type { Sent } from './backup.ts';
+import { closePeer, whileOpen } from './closed-peer.ts';
 import {
   type Encoding,
   type EncodingOptions,
@@ -76,7 +77,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   }
 
   function drop(): void {
-    peer?.close();
+    if (peer) closePeer(peer);
     peer = null;
     local = undefined;
     remote = undefined;
@@ -86,7 +87,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
 
   /** The offer in compact form; each entry names its track, a new one by our own id for it. */
   async function describe(pc: RTCPeerConnection): Promise<Description> {
-    await pc.setLocalDescription();
+    await whileOpen(pc, pc.setLocalDescription());
     const description = fromSdp(pc.localDescription?.sdp ?? '');
     for (const entry of description.media) {
       const track = trackAt(entry.mid);
@@ -99,7 +100,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   async function accept(pc: RTCPeerConnection, change: Description): Promise<void> {
     remote = apply(remote, change);
     const media = remote.media.map((entry) => tuneOpus(entry, trackAt(entry.mid)?.options));
-    await pc.setRemoteDescription({ type: 'answer', sdp: toSdp({ ...remote, media }) });
+    await whileOpen(pc, pc.setRemoteDescription({ type: 'answer', sdp: toSdp({ ...remote, media }) }));
   }
 
   async function publish(tracks: readonly Sent[]): Promise<void> {
@@ -130,7 +131,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       drop();
       return;
     }
-    if (pc.signalingState === 'have-local-offer') await pc.setLocalDescription({ type: 'rollback' });
+    if (pc.signalingState === 'have-local-offer') await whileOpen(pc, pc.setLocalDescription({ type: 'rollback' }));
     for (const track of tracks) {
       lines.get(track)?.stop();
       lines.delete(track);
@@ -166,19 +167,26 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     track.id = null;
     const pc = peer;
     if (ended.length === 0 || !pc || !trackId) return;
+    await stopSending(pc, trackId, ended).catch((error) => {
+      // With its transport the track has ended.
+      if (peer === pc) throw error;
+    });
+    if (peer === pc && pc.getTransceivers().length - lines.size > DEAD_LINES_MAX) await rebuild();
+  }
+
+  async function stopSending(pc: RTCPeerConnection, trackId: string, ended: RTCRtpTransceiver[]): Promise<void> {
     for (const one of ended) {
       one.direction = 'inactive';
-      await one.sender.replaceTrack(null);
+      await whileOpen(pc, one.sender.replaceTrack(null));
     }
     const answer = await requestUnpublish(deps, trackId, () => peer === pc);
     if (!answer) return;
-    await pc.setLocalDescription();
+    await whileOpen(pc, pc.setLocalDescription());
     // Asked twice, the server may have nothing more to say of it.
     const media = (remote?.media ?? [])
       .filter(({ mid }) => ended.some((one) => one.mid === mid))
       .map((entry) => ({ ...entry, direction: 'inactive' as const }));
     await accept(pc, apply({ media }, answer.description));
-    if (pc.getTransceivers().length - lines.size > DEAD_LINES_MAX) await rebuild();
   }
 
   /** There is nothing to carry, and so nothing to repair. */
@@ -193,7 +201,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     // The node asks for backups anew.
     const kept = tracks();
     if (kept.length === 0) return end();
-    peer?.close();
+    if (peer) closePeer(peer);
     const pc = open();
     for (const track of kept) lines.set(track, openLine(pc, track));
     const next = await describe(pc);
@@ -211,7 +219,15 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     publish: (tracks) => takeTurn(() => publishWithRetry(tracks)),
     unpublish: (track) => takeTurn(() => unpublish(track)),
     async replace(track, media) {
-      for (const sent of encodingsOf(track)) await lines.get(sent)?.sender.replaceTrack(media);
+      const pc = peer;
+      for (const sent of encodingsOf(track)) {
+        const sending = lines.get(sent)?.sender.replaceTrack(media);
+        if (pc && sending)
+          await whileOpen(pc, sending).catch((error) => {
+            // Another one sends the media that the track has by now.
+            if (peer === pc) throw error;
+          });
+      }
     },
     async setLayers(trackId, layers, isBackup) {
       const track = tracks().find(({ id }) => id === trackId);

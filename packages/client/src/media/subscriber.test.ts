@@ -43,13 +43,12 @@ const unheard = {
   onFailed() {},
 };
 
-test('[SDK-29] offers that wait when the call ends open no transport, and one under way ends without an error', async () => {
+test('[SDK-29] [SDK-151] offers that wait when the call ends open no transport, and one under way ends without an error', async () => {
   const peers: { isClosed: boolean }[] = [];
   const answers: number[] = [];
-  const described = Promise.withResolvers<void>();
   const subscriber = createSubscriber({
     newPeerConnection() {
-      const peer = newPeer(() => described.promise);
+      const peer = newPeer(() => new Promise(() => {}));
       peers.push(peer);
       return peer as unknown as RTCPeerConnection;
     },
@@ -61,7 +60,6 @@ test('[SDK-29] offers that wait when the call ends open no transport, and one un
   const offers = [subscriber.offer(offer(1)), subscriber.offer(offer(2))];
   await settle();
   subscriber.close();
-  described.reject(new DOMException('closed', 'InvalidStateError'));
   await Promise.all(offers);
   assert.deepEqual([peers.map(({ isClosed }) => isClosed), answers], [[true], []]);
 

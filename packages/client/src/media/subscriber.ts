@@ -13,6 +13,7 @@ import {
 import { createDeferred, type Deferred } from '../deferred.ts';
 import { ConnectionError, MediaError } from '../errors.ts';
 import { createSerialQueue } from '../serial-queue.ts';
+import { closePeer, whileOpen } from './closed-peer.ts';
 import { readData } from './data.ts';
 
 export interface SubscriberDeps {
@@ -118,7 +119,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
 
   function drop(): void {
     onFlow();
-    peer?.close();
+    if (peer) closePeer(peer);
     peer = null;
     received = 0;
     late = undefined;
@@ -142,8 +143,8 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
     const offered = apply(remote, description);
     remote = offered;
     try {
-      await pc.setRemoteDescription({ type: 'offer', sdp: toSdp(offered) });
-      await setStereoAnswer(pc);
+      await whileOpen(pc, pc.setRemoteDescription({ type: 'offer', sdp: toSdp(offered) }));
+      await whileOpen(pc, setStereoAnswer(pc));
       const answered = fromSdp(pc.localDescription?.sdp ?? '');
       await deps.answer({ revision, description: answerDelta(offered, answered, !isAnswered) });
     } catch (error) {
