@@ -18,20 +18,18 @@ export const t: Say<FirstKey> = say;
 export const withNodes: SayWithNodes<FirstKey> = sayWithNodes;
 
 /** Both for a folder of pages whose English comes with them and not with the first load. */
-export function textsOfPages<Area extends Partial<Catalogue>>(
-  area: Area,
-): { t: Say<FirstKey | (keyof Area & Key)>; withNodes: SayWithNodes<FirstKey | (keyof Area & Key)> } {
+export function textsOfPages<Own extends Key>(
+  area: Readonly<Record<Own, Entry>>,
+): { t: Say<FirstKey | Own>; withNodes: SayWithNodes<FirstKey | Own> } {
   Object.assign(english, area);
   return { t: say, withNodes: sayWithNodes };
 }
 
-function say<K extends Key>(key: K, ...given: Values<K, string | number>): string {
-  const values: Readonly<Record<string, string | number>> = given[0] ?? {};
+function say(key: Key, values: Readonly<Record<string, string | number>> = {}): string {
   return templateOf(key, values).replace(/\{(\w+)\}/g, (_, name: string) => written(values[name]));
 }
 
-function sayWithNodes<K extends Key>(key: K, ...given: Values<K, ReactNode>): ReactNode {
-  const values: Readonly<Record<string, ReactNode>> = given[0] ?? {};
+function sayWithNodes(key: Key, values: Readonly<Record<string, ReactNode>> = {}): ReactNode {
   return templateOf(key, values)
     .split(/\{(\w+)\}/)
     .map((part, index) => {
