@@ -30,7 +30,7 @@ export function frameOf(operation: Operation): OperationFrame {
         type: 'message.send',
         conversation: operation.conversationId,
         ...draft,
-        ...(type ? { msgType: type } : {}),
+        ...(type && { msgType: type }),
         clientMessageId: operation.id,
         clientSentAt: operation.at,
       };

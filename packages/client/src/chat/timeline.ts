@@ -50,7 +50,7 @@ export class Timeline {
       const { replyCount, lastReplyAt } = known.record;
       // A reply does not change its root's number: what was read earlier may come later.
       const isBefore = asOf < known.recountedAt;
-      known.record = { ...record, reactions, ...(isBefore ? { replyCount, lastReplyAt } : {}) };
+      known.record = { ...record, reactions, ...(isBefore && { replyCount, lastReplyAt }) };
       if (!isBefore) known.countedUntil = countedUntil;
       known.view = null;
     } else {

@@ -106,10 +106,12 @@ export function layersOf(encodings: readonly Encoding[], track: MediaStreamTrack
   return (count > 1 ? inLayers(count, maxBitrate) : encodings).map(
     ({ rid = '', scaleResolutionDownBy = 1, maxBitrate }) => ({
       rid,
-      ...(width && height
-        ? { width: Math.round(width / scaleResolutionDownBy), height: Math.round(height / scaleResolutionDownBy) }
-        : {}),
-      ...(maxBitrate ? { bitrate: maxBitrate } : {}),
+      ...(width &&
+        height && {
+          width: Math.round(width / scaleResolutionDownBy),
+          height: Math.round(height / scaleResolutionDownBy),
+        }),
+      ...(maxBitrate && { bitrate: maxBitrate }),
     }),
   );
 }

@@ -234,7 +234,7 @@ export class LocalParticipant {
       port,
       ...(name && { name }),
       ...(metadata && { metadata }),
-      ...(recapture ? { recapture } : {}),
+      ...(recapture && { recapture }),
     });
   }
 

@@ -118,8 +118,9 @@ test('[SDK-29] what is unpublished is gone with the session, or with the call', 
         throw new ConnectionError('network');
       },
       async () => {
-        if (end === 'close') throw new ConnectionError('client');
-        await publisher.reset();
+        if (end === 'reset') return publisher.reset();
+        publisher.close();
+        throw new ConnectionError('client');
       },
     );
     await publisher.publish([track]);

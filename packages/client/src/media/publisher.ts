@@ -65,22 +65,21 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   const takeTurn = createSerialQueue();
 
   function open(): RTCPeerConnection {
+    drop();
     const opened = newPeerConnection();
     opened.onconnectionstatechange = () => {
       if (peer === opened) onState(opened.connectionState);
     };
     peer = opened;
-    local = undefined;
-    remote = undefined;
-    lines.clear();
     return opened;
   }
 
   function drop(): void {
-    if (peer) closePeer(peer);
+    closePeer(peer);
     peer = null;
     local = undefined;
     remote = undefined;
+    lines.clear();
   }
 
   const trackAt = (mid: string): Sent | undefined => [...lines].find(([, line]) => line.mid === mid)?.[0];
@@ -126,11 +125,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   /** Restores the transport as it was before the attempt. */
   async function rollBack(pc: RTCPeerConnection, tracks: readonly Sent[]): Promise<void> {
     if (peer !== pc) return;
-    if (!remote) {
-      for (const track of tracks) lines.delete(track);
-      drop();
-      return;
-    }
+    if (!remote) return drop();
     if (pc.signalingState === 'have-local-offer') await whileOpen(pc, pc.setLocalDescription({ type: 'rollback' }));
     for (const track of tracks) {
       lines.get(track)?.stop();
@@ -146,18 +141,22 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   }
 
   /** A lost connection leaves the outcome unknown: it is retried on the next one. */
-  async function publishWithRetry(tracks: readonly Sent[]): Promise<void> {
+  async function retried<T>(run: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
-      const wanted = tracks.filter((track) => !lines.has(track) && !track.isStopped);
-      if (wanted.length === 0) return;
       try {
-        return await publish(wanted);
+        return await run();
       } catch (error) {
         if (!(error instanceof ConnectionError) || attempt >= ATTEMPTS_MAX) throw error;
         await whenConnected();
       }
     }
   }
+
+  const publishWithRetry = (tracks: readonly Sent[]): Promise<void> =>
+    retried(async () => {
+      const wanted = tracks.filter((track) => !lines.has(track) && !track.isStopped);
+      if (wanted.length > 0) await publish(wanted);
+    });
 
   async function unpublish(track: LocalTrack): Promise<void> {
     const sent = encodingsOf(track);
@@ -167,21 +166,25 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     track.id = null;
     const pc = peer;
     if (ended.length === 0 || !pc || !trackId) return;
-    await stopSending(pc, trackId, ended).catch((error) => {
-      // With its transport the track has ended.
-      if (peer === pc) throw error;
-    });
+    await untilClosed(pc, stopSending(pc, trackId, ended));
     if (peer === pc && pc.getTransceivers().length - lines.size > DEAD_LINES_MAX) await rebuild();
   }
+
+  /** With it its tracks have ended, or another one sends the media that they have by now. */
+  const untilClosed = (pc: RTCPeerConnection, work: Promise<void>): Promise<void> =>
+    whileOpen(pc, work).catch((error) => {
+      if (peer === pc) throw error;
+    });
 
   async function stopSending(pc: RTCPeerConnection, trackId: string, ended: RTCRtpTransceiver[]): Promise<void> {
     for (const one of ended) {
       one.direction = 'inactive';
-      await whileOpen(pc, one.sender.replaceTrack(null));
+      await one.sender.replaceTrack(null);
     }
-    const answer = await requestUnpublish(deps, trackId, () => peer === pc);
+    // In another session there is nothing left to end.
+    const answer = await retried(async () => (peer === pc ? deps.unpublish([trackId]) : null));
     if (!answer) return;
-    await whileOpen(pc, pc.setLocalDescription());
+    await pc.setLocalDescription();
     // Asked twice, the server may have nothing more to say of it.
     const media = (remote?.media ?? [])
       .filter(({ mid }) => ended.some((one) => one.mid === mid))
@@ -189,11 +192,17 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     await accept(pc, apply({ media }, answer.description));
   }
 
+  /** Nothing is carried any more. */
+  function forget(): LocalTrack[] {
+    const carried = tracks();
+    drop();
+    for (const track of carried) track.id = null;
+    return carried;
+  }
+
   /** There is nothing to carry, and so nothing to repair. */
   function end(): void {
-    drop();
-    for (const track of tracks()) track.id = null;
-    lines.clear();
+    forget();
     onState('closed');
   }
 
@@ -201,7 +210,6 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     // The node asks for backups anew.
     const kept = tracks();
     if (kept.length === 0) return end();
-    if (peer) closePeer(peer);
     const pc = open();
     for (const track of kept) lines.set(track, openLine(pc, track));
     const next = await describe(pc);
@@ -221,12 +229,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     async replace(track, media) {
       const pc = peer;
       for (const sent of encodingsOf(track)) {
-        const sending = lines.get(sent)?.sender.replaceTrack(media);
-        if (pc && sending)
-          await whileOpen(pc, sending).catch((error) => {
-            // Another one sends the media that the track has by now.
-            if (peer === pc) throw error;
-          });
+        const line = lines.get(sent);
+        if (pc && line) await untilClosed(pc, line.sender.replaceTrack(media));
       }
     },
     async setLayers(trackId, layers, isBackup) {
@@ -239,11 +243,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     },
     restart: () => takeTurn(rebuild),
     reset() {
-      const kept = tracks();
-      drop();
-      lines.clear();
-      for (const track of kept) track.id = null;
-      return kept.length > 0 ? takeTurn(() => publishWithRetry(kept)) : Promise.resolve();
+      const kept = forget();
+      return takeTurn(() => publishWithRetry(kept));
     },
     async getStats(track) {
       return (await lines.get(track)?.sender.getStats()) ?? null;
@@ -255,31 +256,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     get peer() {
       return peer;
     },
-    close() {
-      drop();
-      lines.clear();
-    },
+    close: drop,
   };
-}
-
-/** Null when there is nothing left to end: another session has begun, or none will. */
-async function requestUnpublish(
-  { unpublish, whenConnected }: PublisherDeps,
-  trackId: string,
-  isCurrent: () => boolean,
-): Promise<{ description: Description } | null> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await unpublish([trackId]);
-    } catch (error) {
-      if (!(error instanceof ConnectionError) || attempt >= ATTEMPTS_MAX) throw error;
-      const isBack = await whenConnected().then(
-        () => true,
-        () => false,
-      );
-      if (!isBack || !isCurrent()) return null;
-    }
-  }
 }
 
 const isTrack = (sent: Sent): sent is LocalTrack => !sent.backupOf;
@@ -310,7 +288,7 @@ function addTransceiver(pc: RTCPeerConnection, track: Sent, options: EncodingOpt
   const sendEncodings = encodingsFor(track.source, media, options);
   const line = pc.addTransceiver(media, {
     direction: 'sendonly',
-    ...(sendEncodings.length > 0 ? { sendEncodings } : {}),
+    ...(sendEncodings.length > 0 && { sendEncodings }),
   });
   const mode = sendEncodings[0]?.scalabilityMode;
   if (mode && parametersOf(line)[0]?.scalabilityMode !== mode) {
@@ -337,6 +315,6 @@ function offerOf(track: Sent, line: RTCRtpTransceiver | undefined): TrackOffer {
     ...(track.metadata && { metadata: track.metadata }),
     ...(track.backupOf?.id && { backupOf: track.backupOf.id }),
     ...(backupCodec && !track.backupOf && { backupCodec: 'VP8' as const }),
-    ...(layers.length > 0 ? { layers } : {}),
+    ...(layers.length > 0 && { layers }),
   };
 }

@@ -119,7 +119,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
 
   function drop(): void {
     onFlow();
-    if (peer) closePeer(peer);
+    closePeer(peer);
     peer = null;
     received = 0;
     late = undefined;
@@ -143,8 +143,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
     const offered = apply(remote, description);
     remote = offered;
     try {
-      await whileOpen(pc, pc.setRemoteDescription({ type: 'offer', sdp: toSdp(offered) }));
-      await whileOpen(pc, setStereoAnswer(pc));
+      await whileOpen(pc, describe(pc, toSdp(offered)));
       const answered = fromSdp(pc.localDescription?.sdp ?? '');
       await deps.answer({ revision, description: answerDelta(offered, answered, !isAnswered) });
     } catch (error) {
@@ -222,7 +221,8 @@ const MISSED = { code: 'data_missed', message: 'A receiver misses data.' };
 const isConnectionLost = (error: unknown): boolean => error instanceof ConnectionError && error.code !== 'timeout';
 
 /** Chromium plays what comes in stereo as mono unless its own answer asks for stereo; Firefox asks by itself. */
-async function setStereoAnswer(pc: RTCPeerConnection): Promise<void> {
+async function describe(pc: RTCPeerConnection, offer: string): Promise<void> {
+  await pc.setRemoteDescription({ type: 'offer', sdp: offer });
   const { type, sdp = '' } = await pc.createAnswer();
   const asks = sdp.includes('stereo=1');
   await pc.setLocalDescription({ type, sdp: asks ? sdp : sdp.replaceAll('useinbandfec=1', 'useinbandfec=1;stereo=1') });

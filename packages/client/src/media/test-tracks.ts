@@ -23,8 +23,7 @@ export function createTestTracks(options: TestTracksOptions = {}): TestTracks {
   if (context)
     import('./test-card.ts').then((card) => card.startCard(context, label, frameRate, ended)).catch(() => {});
   const tone = startTone();
-  const [video] = canvas.captureStream(frameRate).getVideoTracks();
-  if (!video) throw new Error('No picture.');
+  const video = trackOf(canvas.captureStream(frameRate));
   return {
     video,
     audio: tone.track,
@@ -43,7 +42,11 @@ function startTone(): { track: MediaStreamTrack; stop(): void } {
   const output = context.createMediaStreamDestination();
   oscillator.connect(new GainNode(context, { gain: 0.1 })).connect(output);
   oscillator.start();
-  const [track] = output.stream.getAudioTracks();
-  if (!track) throw new Error('No sound.');
-  return { track, stop: () => void context.close() };
+  return { track: trackOf(output.stream), stop: () => void context.close() };
+}
+
+function trackOf(stream: MediaStream): MediaStreamTrack {
+  const [track] = stream.getTracks();
+  if (!track) throw new Error('No test media.');
+  return track;
 }

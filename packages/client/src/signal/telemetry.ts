@@ -54,7 +54,7 @@ export function createTelemetry({
   return {
     note(type, data) {
       if (waiting.length >= WAITING_MAX) return;
-      waiting.push({ connectionId, type, timestamp: new Date().toISOString(), ...(data ? { data } : {}) });
+      waiting.push({ connectionId, type, timestamp: new Date().toISOString(), ...(data && { data }) });
       cancel ??= runtime.setTimer(flush, FLUSH_MS);
     },
     flush,
