@@ -118,7 +118,7 @@ const leavesDuring = (step: 'setRemoteDescription' | 'setLocalDescription'): Pro
       [name](this: RTCPeerConnection, given: RTCSessionDescriptionInit) {
         Object.assign(prototype, { [name]: native });
         const done = native.call(this, given);
-        void window.caller.room.leave();
+        queueMicrotask(() => void window.caller.room.leave());
         return done;
       },
     });
