@@ -12,7 +12,7 @@ import { socketDrops } from './socket-drops.ts';
 
 /** What a packet costs in a room over two media processes, all of their CPU time together, against a room in one. */
 const FLOOR = 1.15;
-const SUBSCRIBERS = 75;
+const SUBSCRIBERS = 150;
 /** A room is spread when its process is busy: in a small one only the waking of a second process would be measured. */
 const PACKETS_PER_SECOND = 200;
 const PACKET_BYTES = 1100;
