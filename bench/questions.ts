@@ -146,7 +146,7 @@ export const questions: Record<string, Question> = {
   'sfu-pipes': {
     title: 'A room over two media processes',
     peers:
-      'No peer: one publisher and 75 subscribers over DTLS-SRTP, in one media process, in two, and as two rooms of half the size in two processes without a pipe, by turns; CPU time of all media processes together.',
+      'No peer: one publisher and 150 subscribers over DTLS-SRTP, so many that one process is near the 60 % at which a room is spread, in one media process, in two, and as two rooms of half the size in two processes without a pipe, by turns; CPU time of all media processes together.',
     load: () => import('./sfu-pipes.ts'),
   },
   'request-log': {
