@@ -113,9 +113,11 @@ test('[MED-77] an offer that the browser refuses once costs no track: all come o
 const leavesDuring = (step: 'setRemoteDescription' | 'setLocalDescription'): Promise<void> =>
   ada.page.evaluate((name) => {
     const { prototype } = RTCPeerConnection;
-    const native: (given: RTCSessionDescriptionInit) => Promise<void> = prototype[name];
+    const native = prototype[name] as (given?: RTCSessionDescriptionInit) => Promise<void>;
     Object.assign(prototype, {
-      [name](this: RTCPeerConnection, given: RTCSessionDescriptionInit) {
+      [name](this: RTCPeerConnection, given?: RTCSessionDescriptionInit) {
+        // With a description it is the one who subscribes that describes itself.
+        if (name === 'setLocalDescription' && given) return native.call(this, given);
         Object.assign(prototype, { [name]: native });
         const done = native.call(this, given);
         queueMicrotask(() => void window.caller.room.leave());

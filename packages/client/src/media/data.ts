@@ -32,14 +32,14 @@ export async function sendData(
   if (ready) await ready;
   const open = channel(reliable ? 'reliable' : 'lossy');
   const isText = typeof payload === 'string';
-  const head = { ...(topic && { topic }), ...(to && { to }) };
+  const head = { topic: topic || undefined, to };
   if (!open) {
     const body = isText ? { payload } : { payload: toBase64(payload), encoding: 'base64' as const };
     await sendFrame({ ...head, ...body, reliable });
     return;
   }
   const bytes = isText ? new TextEncoder().encode(payload) : payload;
-  const message = encodeData({ head: { ...head, ...(isText && { text: true }) }, payload: bytes });
+  const message = encodeData({ head: { ...head, text: isText || undefined }, payload: bytes });
   if (message.length > DATA_MESSAGE_BYTES_MAX) throw tooLarge(message.length);
   if (open.bufferedAmount > BUFFERED_MAX) {
     if (!reliable) return;

@@ -60,6 +60,7 @@ function rig(
     newPeerConnection: newPeer,
     async publish({ tracks: [offered] }) {
       asked.push('publish');
+      if (offered?.cid === 'refused') throw new Error('no such track');
       offers.push([offered?.name, offered?.metadata]);
       return isMutedByServer ? publishedMuted : published;
     },
@@ -127,6 +128,20 @@ test('[SDK-29] what is unpublished is gone with the session, or with the call', 
     await publisher.unpublish(track);
     assert.deepEqual(asked, ['publish', 'unpublish']);
   }
+});
+
+test('[SDK-29] what was published before a restart and a publication that both failed is published in the next session', async () => {
+  const lost = async (): Promise<never> => {
+    throw new ConnectionError('client');
+  };
+  const { publisher, track, asked } = rig(nothing, lost, lost);
+  await publisher.publish([track]);
+  await assert.rejects(publisher.restart());
+  const refused = Object.assign({}, track, { mediaStreamTrack: { ...track.mediaStreamTrack, id: 'refused' } });
+  await assert.rejects(publisher.publish([refused]), /no such track/);
+  assert.deepEqual(publisher.tracks, [track]);
+  await publisher.reset();
+  assert.deepEqual([publisher.tracks, asked], [[track], ['publish', 'publish', 'publish']]);
 });
 
 test('[SDK-91] name and metadata go out with the track, when it has them', async () => {

@@ -65,8 +65,9 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   const takeTurn = createSerialQueue();
 
   function open(): RTCPeerConnection {
-    drop();
     const opened = newPeerConnection();
+    drop();
+    lines.clear();
     opened.onconnectionstatechange = () => {
       if (peer === opened) onState(opened.connectionState);
     };
@@ -79,7 +80,6 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     peer = null;
     local = undefined;
     remote = undefined;
-    lines.clear();
   }
 
   const trackAt = (mid: string): Sent | undefined => [...lines].find(([, line]) => line.mid === mid)?.[0];
@@ -125,12 +125,13 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   /** Restores the transport as it was before the attempt. */
   async function rollBack(pc: RTCPeerConnection, tracks: readonly Sent[]): Promise<void> {
     if (peer !== pc) return;
-    if (!remote) return drop();
     if (pc.signalingState === 'have-local-offer') await whileOpen(pc, pc.setLocalDescription({ type: 'rollback' }));
     for (const track of tracks) {
       lines.get(track)?.stop();
       lines.delete(track);
     }
+    // After a restart that failed there are others to carry.
+    if (!remote && lines.size === 0) drop();
   }
 
   /** Somebody cannot decode the track. */
@@ -154,7 +155,9 @@ export function createPublisher(deps: PublisherDeps): Publisher {
 
   const publishWithRetry = (tracks: readonly Sent[]): Promise<void> =>
     retried(async () => {
-      const wanted = tracks.filter((track) => !lines.has(track) && !track.isStopped);
+      const wanted = tracks.filter(
+        (track) => !lines.has(track) && !track.isStopped && (!track.backupOf || lines.has(track.backupOf)),
+      );
       if (wanted.length > 0) await publish(wanted);
     });
 
@@ -196,6 +199,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   function forget(): LocalTrack[] {
     const carried = tracks();
     drop();
+    lines.clear();
     for (const track of carried) track.id = null;
     return carried;
   }
@@ -256,7 +260,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     get peer() {
       return peer;
     },
-    close: drop,
+    close: forget,
   };
 }
 

@@ -47,6 +47,6 @@ function startTone(): { track: MediaStreamTrack; stop(): void } {
 
 function trackOf(stream: MediaStream): MediaStreamTrack {
   const [track] = stream.getTracks();
-  if (!track) throw new Error('No test media.');
+  if (!track) throw new Error('No media.');
   return track;
 }
