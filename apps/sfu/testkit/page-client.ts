@@ -76,6 +76,9 @@ export class PageClient {
       const wanted = codecs.filter(({ mimeType }) => [codec, 'opus', 'rtx'].some((name) => mimeType.endsWith(name)));
       const rank = ({ mimeType }: RTCRtpCodec) => (mimeType.endsWith(codec) ? 0 : 1);
       transceiver.setCodecPreferences(wanted.sort((a, b) => rank(a) - rank(b)));
+      // A layer is known by its size, which a browser short of CPU would change.
+      const { sender } = transceiver;
+      await sender.setParameters({ ...sender.getParameters(), degradationPreference: 'maintain-resolution' });
     }
     await this.#pub.setLocalDescription();
     const answer = await this.#exchange(track.id, kind, encodings);
