@@ -152,7 +152,9 @@ const parserCodes: Readonly<Record<string, ErrorCode>> = { HPE_HEADER_OVERFLOW: 
 
 /** What is not HTTP never reaches a route, but is answered in the same words. */
 function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  // On a connection that a browser opened ahead and has not used, an answer would be that of the request that comes next.
+  const isUnused = socket.bytesRead === 0;
+  if (error.code === 'ECONNRESET' || !socket.writable || isUnused) return void socket.destroy();
   const code = parserCodes[error.code ?? ''] ?? 'SVC_BAD_REQUEST';
   const requestId = newRequestId();
   const { body } = toErrorAnswer(new ServiceError(code), requestId, '');
