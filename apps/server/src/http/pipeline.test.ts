@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { before, test } from 'node:test';
+import { eventually } from '../../testkit/kit/eventually.ts';
 import type { TestService } from '../../testkit/kit/service.ts';
 import { sharedService } from '../../testkit/kit/shared-service.ts';
 
@@ -57,6 +58,22 @@ test('[REQ-1] a well-formed request id is adopted, any other is replaced', async
     'GET /healthz HTTP/1.1\r\nhost: x\r\nx-request-id: a\r\nx-request-id: b\r\nconnection: close\r\n\r\n',
   );
   assert.match(twice, /x-request-id: req_[0-9a-f]{24}\r\n/);
+});
+
+test('[REQ-12] a connection on which nothing was ever sent ends without an answer, one with half a request with one', async () => {
+  const { server } = service.service.app;
+  // A client that says less than a whole head within ten seconds is told so, and Node looks every half minute.
+  const late = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+  const answerTo = async (sent: string): Promise<string> => {
+    const accepted = new Promise<Socket>((resolve) => server.once('connection', resolve));
+    const answer = raw(sent);
+    const socket = await accepted;
+    await eventually(() => assert.equal(socket.bytesRead, sent.length));
+    server.emit('clientError', late, socket);
+    return await answer;
+  };
+  assert.equal(await answerTo(''), '');
+  assert.match(await answerTo('GET /healthz HTTP/1.1\r\nhost'), /^HTTP\/1\.1 400 .*SVC_BAD_REQUEST/s);
 });
 
 test('[REQ-1] [REQ-2] the envelope comes with 404, 405, 413, 414, 415, 431 and malformed requests', async () => {
