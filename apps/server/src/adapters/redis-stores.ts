@@ -49,7 +49,12 @@ export interface BusConnection {
 }
 
 const reconnectStrategy = (retries: number): number => Math.min(50 * 2 ** retries, 1_000);
-const common = { disableOfflineQueue: true, maintNotifications: 'disabled' } as const;
+const common = {
+  disableOfflineQueue: true,
+  maintNotifications: 'disabled',
+  // The library's own limit is a signal and a timer for each command, which fires long after the answer; the link has one.
+  commandOptions: { timeout: 0 },
+} as const;
 const topologyMs = 500;
 const discoverMs = 1_000;
 

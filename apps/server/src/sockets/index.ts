@@ -58,6 +58,8 @@ export function createSockets(deps: SocketsDeps): Sockets {
   );
   const unknown = createTally();
   const subjects = createTally();
+  /** Asked for every second: to walk all connections for it would be most of what a chore does while nothing happens. */
+  const projects = createTally();
   const stopping = new AbortController();
   let ticking: Promise<void> = Promise.resolve();
   let isDraining = false;
@@ -163,7 +165,11 @@ export function createSockets(deps: SocketsDeps): Sockets {
   function claim(path: string, { projectId, environment, subject }: SocketSession): () => void {
     const key = `${path} ${projectId} ${environment} ${subject}`;
     if (!subjects.add(key, limits.SOCKETS_MAX_PER_SUBJECT)) fail('SVC_RATE_LIMITED', { retryAfterSeconds });
-    return () => subjects.remove(key);
+    projects.add(projectId);
+    return () => {
+      subjects.remove(key);
+      projects.remove(projectId);
+    };
   }
 
   async function runTicks(): Promise<void> {
@@ -189,7 +195,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
     get count() {
       return live.size;
     },
-    projects: () => [...new Set([...live].flatMap((connection) => connection.grant()?.projectId ?? []))],
+    projects: () => projects.keys(),
     cutOff(isOver, { code, reason }) {
       for (const connection of live) {
         const grant = connection.grant();
@@ -250,8 +256,9 @@ function destroyFailed(this: Duplex): void {
 function createTally() {
   const counts = new Map<string, number>();
   return {
+    keys: (): string[] => [...counts.keys()],
     /** False when there are `max` already. */
-    add(key: string, max: number): boolean {
+    add(key: string, max = Number.POSITIVE_INFINITY): boolean {
       const count = counts.get(key) ?? 0;
       if (count >= max) return false;
       counts.set(key, count + 1);
