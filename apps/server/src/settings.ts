@@ -66,7 +66,7 @@ export const settings = record({
   }),
   allowsPublicDevelopment: flag('ALLOW_PUBLIC_DEVELOPMENT', {
     default: false,
-    means: 'Lets development mode have a public PUBLIC_URL or HOST. Whoever reaches it reads its mail and signs in.',
+    means: 'Lets development mode have a public PUBLIC_URL or HOST. Anyone who reaches it reads its mail and signs in.',
   }),
   dataDir: mapped(
     text('DATA_DIR', {

@@ -16,7 +16,7 @@ async function backUpAndRestore(folder: string): Promise<void> {
   const written = await parley(['backup', archive], { DATA_DIR: folder });
   assert.equal(written.code, 0, written.error);
   assert.match(written.out, /archive\.parley: [\d,]+ rows, \d+ files \(\d+ bytes\), and the secrets\./);
-  assert.match(written.error, /^Database: .*\n[\s\S]*It is not encrypted: whoever reads it has every secret\./);
+  assert.match(written.error, /^Database: .*\n[\s\S]*It is not encrypted: anyone who reads it has every secret\./);
   const target = join(folder, 'elsewhere');
   const restored = await parley(['restore', archive], { DATA_DIR: target });
   assert.match(restored.out, /^Restored [\d,]+ rows/, restored.error);

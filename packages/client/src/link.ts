@@ -115,7 +115,7 @@ export function openLink<P extends Protocol>({
     hello = frame;
     // From here on it is waited for: how long connecting took is no matter. An older server left it unread.
     const answer = first && 'first' in frame ? requests.expect(first.type, FIRST_ID) : undefined;
-    answer?.catch(() => {}); // told by whoever awaits it, or by the close
+    answer?.catch(() => {}); // told by the caller that awaits it, or by the close
     const beating = createHeartbeat({
       runtime,
       intervalMs: frame.heartbeatIntervalMs,

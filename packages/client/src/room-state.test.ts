@@ -151,7 +151,7 @@ test('[SDK-71] tracks are there from their publication on, with name and who mut
   assert.deepEqual([trackOf(bobIn(room)).isMuted, trackOf(bobIn(room)).isMutedByServer], [true, true]);
   socket.receive({ type: 'track.muted', seq: 4, identity: 'bob', trackId: 'trk_1', muted: false, by: 'SERVER' });
   assert.deepEqual(trackOf(bobIn(room)), published);
-  assert.equal(published.isMuted, false, 'it was not changed under whoever drew it');
+  assert.equal(published.isMuted, false, 'it was not changed under those who drew it');
   await room.leave();
 });
 

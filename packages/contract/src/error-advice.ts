@@ -77,7 +77,7 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   SVC_DRAINING: 'This process is draining. Retry: another one answers.',
 };
 
-/** What to do about an error, for whoever reads of it. */
+/** What to do about an error, for people who read of it. */
 export function adviceOn(code: ErrorCode): string {
   const { status, message } = errors[code];
   return advice[code] ?? adviceByStatus[status] ?? message;

@@ -301,7 +301,7 @@ export type MediaEventFrame<Name extends MediaEventName = MediaEventName> = {
 
 export type ParsedNodeFrame =
   | { is: 'hello'; hello: MediaHello }
-  /** Its data is checked with `isMediaResponse`, by whoever knows the command. */
+  /** Its data is checked with `isMediaResponse`, by the caller that knows the command. */
   | { is: 'response'; ref: number; data: object }
   | { is: 'refusal'; ref: number; code: MediaErrorCode; message: string }
   | { is: 'event'; frame: MediaEventFrame }

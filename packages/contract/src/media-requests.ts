@@ -92,7 +92,7 @@ export type MediaTrackSettings = Static<typeof TrackSettings>;
 
 /** Addresses a participant: a room id and a session id (`ps_…`), both made by the control plane. */
 export const mediaAddress = { room: Text, participant: Text };
-/** The control plane understands `stream.states`; whoever takes over the participant says it again. */
+/** The control plane understands `stream.states`; the process that takes over the participant says it again. */
 const streamStates = Type.Optional(Type.Boolean());
 const choice = {
   trackIds: Type.Optional(Type.Array(Text, { maxItems: 500 })),

@@ -48,5 +48,5 @@ const server = createServer(async (request, response) => {
   }
 });
 const vite = await createVite({ server: { middlewareMode: true, hmr: { server } } });
-// For this machine alone: whoever reaches /admit gets a token.
+// For this machine alone: anyone who reaches /admit gets a token.
 server.listen(Number(PORT), '127.0.0.1', () => console.log(`Open http://localhost:${PORT}`));

@@ -7,7 +7,7 @@ import type { PageBuild } from './files.ts';
 
 /** Builds an application of pages into the cache, if there is no build of these sources yet. */
 export async function buildPages(pages: PageBuild, configFile: string): Promise<void> {
-  // Whoever starts the service may say it is for development: pages are built as they are delivered.
+  // The environment of the service may say "development": pages are built as they are delivered.
   process.env['NODE_ENV'] = 'production';
   await buildOnce(pages, async (outDir) => {
     await build({ configFile, logLevel: 'warn', build: { outDir, emptyOutDir: true } });

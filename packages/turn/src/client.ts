@@ -78,7 +78,7 @@ export class TurnClient {
     }
     const id = message.transactionId.toString('hex');
     const error = readErrorCode(message) ?? 0;
-    // Whoever made it does not know the password.
+    // Its sender does not know the password.
     if (error === 0 && this.#key && message.method !== METHOD.binding && !isSigned(bytes, message, this.#key)) return;
     this.#waiting.get(id)?.({ error, message });
     this.#waiting.delete(id);

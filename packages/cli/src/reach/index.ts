@@ -14,7 +14,7 @@ export async function* examineFrom(url: URL, token: string | null): AsyncGenerat
   if (!tcp.isOpen) return;
   const front = await checkFront(url);
   yield* front.findings;
-  // Whoever does not answer as the service is told nothing more, and a token least of all.
+  // A host that does not answer as the service is told nothing more, and a token least of all.
   if (!front.isOurs) return;
   yield await checkSockets(url);
   if (token !== null && isPrivate(url)) return yield* await checkWithToken(url, token);

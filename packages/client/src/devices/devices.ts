@@ -84,7 +84,7 @@ export function createDevices({ storage = localStorageIfAny() }: DevicesOptions 
   }
 }
 
-/** Labels can be read once permission is given, whoever asked for it. */
+/** Labels can be read once permission is given, no matter who asked for it. */
 function watchPermissions(listener: () => void, options: { signal: AbortSignal }): void {
   for (const name of ['microphone', 'camera'] as const) {
     globalThis.navigator?.permissions?.query({ name }).then(

@@ -107,7 +107,7 @@ export class RemoteTrack {
     });
   }
 
-  /** To play it by yourself: whoever reads it gets the largest layer, unless the track is attached too. */
+  /** To play it by yourself: who reads it gets the largest layer, unless the track is attached too. */
   get mediaStreamTrack(): MediaStreamTrack {
     if (this.kind === 'video') this.#port.taken(this.id);
     return this.#media;

@@ -40,7 +40,7 @@ export const LinkPreview = Type.Object({
   title: Type.String(),
   description: Nullable(Type.String()),
   siteName: Nullable(Type.String()),
-  /** As the page names it: it is not fetched by the service, and comes from the site to whoever shows it. */
+  /** As the page names it: it is not fetched by the service, and comes from the site to the client that shows it. */
   imageUrl: Nullable(Type.String()),
 });
 export type LinkPreview = Static<typeof LinkPreview>;

@@ -14,7 +14,7 @@ export const peopleEvents = eventRows({
       /** Those named, and with `here` those who were present. */
       userIds: Type.Array(Type.String()),
       here: Type.Boolean(),
-      /** Everybody in the conversation, whoever `userIds` names. */
+      /** Everybody in the conversation, no matter whom `userIds` names. */
       all: Type.Boolean(),
       at: Timestamp,
     }),

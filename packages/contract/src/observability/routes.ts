@@ -105,7 +105,7 @@ export const observabilityRoutes = routes({
   shareCall: {
     at: 'POST /v1/projects/{projectId}/calls/{callId}/links',
     ...inProject,
-    // Whoever may only look does not decide who else does.
+    // A member who may only look does not decide who else does.
     needs: 'room:manage',
     audit: 'call.shared',
     body: NewCallLink,

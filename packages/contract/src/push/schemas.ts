@@ -17,7 +17,7 @@ export type PushContent = Static<typeof PushContent>;
 export const ApnsEnvironment = Type.Enum(['PRODUCTION', 'SANDBOX']);
 export type ApnsEnvironment = Static<typeof ApnsEnvironment>;
 
-/** A device of a user. Its address is never shown again: whoever has it could write to the device. */
+/** A device of a user. Its address is never shown again: anyone who has it could write to the device. */
 export const PushDevice = Type.Object({
   id: Type.String(),
   userId: Type.String(),
