@@ -202,7 +202,7 @@ async function testCall(): Promise<void> {
   const project = await kit.service.newProject();
   await project.owner.api.call('updateProject', { projectId: project.id, body: { name: 'Acme meetings' } });
   for (const [look, options] of Object.entries(looks)) {
-    // A room of its own: whoever was in the last one is missed there for a while.
+    // A room of its own: who was in the last one is missed there for a while.
     const room = await project.api.call('createRoom', { body: { name: 'standup' } });
     const visit = await kit.visit({ as: project.owner, ...options });
     const page = await visit.open(`/p/${project.id}/rooms/${room.id}?env=development&tab=test-call`, room.name);

@@ -12,7 +12,7 @@ import { sharedChromium, stillPage } from './browser.ts';
 export interface Gallery {
   /** The whole page, or one exhibit alone. */
   open(options?: OpenOptions): Promise<Page>;
-  /** Whoever opens next gets this page, loaded anew: a browser's new page costs twice that. */
+  /** The next test to open one gets this page, loaded anew: a browser's new page costs twice that. */
   leave(page: Page): Promise<void>;
   /** What no page may do: errors in the console or nowhere caught. */
   problems: string[];

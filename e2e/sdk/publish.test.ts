@@ -117,7 +117,7 @@ test('[MED-89] [SDK-110] of one VP9 stream in layers one subscriber gets the low
       const isThere = await watching[at]?.page.evaluate((wanted) => {
         const [track] = window.caller.room.participants.get('ada')?.tracks.values() ?? [];
         track?.setQuality(wanted);
-        // Whoever takes the media itself gets it in full size.
+        // An application that takes the media itself gets it in full size.
         return track?.mediaStreamTrack.readyState === 'live';
       }, quality);
       assert.ok(isThere);

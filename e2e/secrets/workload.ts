@@ -184,7 +184,7 @@ async function liveWithMedia(scene: Scene, { api, operator, projectId }: MediaDe
   );
   const connectionId = randomUUID();
   await scene.as(ada.token).call('sendTelemetry', { body: { connectionId, type: 'ice.connected' } });
-  // Whoever tells how the call was makes it one that can be read.
+  // A report of how the call was makes it one that can be read.
   const sample = { type: 'stats.sample' as const, data: { everyMs: 5_000, count: 1, tracks: [] } };
   const told = { body: { connectionId: client.connectionId, ...sample } };
   await eventually(async () => assert.ok((await scene.as(ada.token).call('sendTelemetry', told)).accepted));

@@ -4,7 +4,7 @@
  *   kubectl get --raw /openapi/v2 > openapi.json
  *   node tools/proof/chart-against-cluster.ts openapi.json
  *
- * Kubernetes' repositories have the same document as `swagger.json`, for whoever has no cluster.
+ * Kubernetes' repositories have the same document as `swagger.json`, for a machine without a cluster.
  */
 import { readFileSync } from 'node:fs';
 import { chartChoices, chartObjects } from '../deploy/chart-objects.ts';

@@ -36,7 +36,7 @@ function restoreEnvironment(): void {
   Object.assign(process.env, environment);
 }
 
-/** With all that it starts: whoever judges pictures has the processor first. Only root may. */
+/** With all that it starts: a test that judges pictures has the processor first. Only root may. */
 function preferIfAllowed(nice: number): void {
   try {
     if (nice !== 0) setPriority(nice);

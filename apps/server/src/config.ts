@@ -30,7 +30,7 @@ export type { Variables } from '@parley/contract/variables';
 /** Reads and checks every variable; throws one ConfigError that lists all that is wrong. */
 export const readConfig = (environment: Variables): Config => read(environment, keptSecrets);
 
-/** The same for whoever only looks: no secret is made and kept. */
+/** The same for a reader: no secret is made and kept. */
 export const inspectConfig = (environment: Variables): Config => read(environment, plannedSecrets);
 
 function read(environment: Variables, secretsOf: typeof keptSecrets): Config {
@@ -53,7 +53,7 @@ function read(environment: Variables, secretsOf: typeof keptSecrets): Config {
   return { ...given, ...completeSecrets(given, secretsOf), limits };
 }
 
-/** Development mode shows its mail to whoever asks, so it stays on this machine: a forgotten NODE_ENV is found here. */
+/** Development mode shows its mail to anyone who asks, so it stays on this machine: a forgotten NODE_ENV is found here. */
 function leftDevelopmentSettings({ isProduction, allowsPublicDevelopment, publicUrl, host }: Given): string[] {
   if (isProduction || allowsPublicDevelopment) return [];
   const remedy = 'set NODE_ENV=production, or ALLOW_PUBLIC_DEVELOPMENT=true if others may read its mail and sign in.';

@@ -73,7 +73,7 @@ function mediaProblem(media: MediaState | null): string {
 }
 
 export const firstAccountText =
-  'There is no account yet: whoever opens this link makes the first one. It works once, for 24 hours.';
+  'There is no account yet: the person who opens this link makes the first one. It works once, for 24 hours.';
 
 /** What a terminal shows when production is ready. */
 export function productionBanner(facts: StartFacts, firstAccountLink: string | null, isColoured: boolean): string {

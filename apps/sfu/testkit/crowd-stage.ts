@@ -89,7 +89,7 @@ export function stageCrowd({ maxVisible, takesStates = false }: CrowdOptions = {
     cameraOf: (id: string): string => cameraOf(id).trackId,
     mute: (id: string, muted: boolean) =>
       room.mute({ room: room.id, participant: id, trackId: cameraOf(id).trackId, muted, by: 'SERVER' }),
-    /** A picture of somebody's camera, with which whoever waits for it begins to get it. */
+    /** A picture of somebody's camera, with which those who wait for it begin to get it. */
     show: (id: string, sequence: number) => {
       const payload = vp8Payload(sequence, 0, true);
       const { ssrc } = cameraOf(id);

@@ -36,8 +36,8 @@ function setOpen(isOpen: boolean): void {
 }
 
 /**
- * Follows the changes of one project and environment until `leaving` aborts. A hidden page follows nothing; whoever
- * missed something is told that anything may have changed.
+ * Follows the changes of one project and environment until `leaving` aborts. A hidden page follows nothing; a listener
+ * that missed something is told that anything may have changed.
  */
 export async function followChanges(deps: ChangeFeedDeps, leaving: AbortSignal): Promise<void> {
   const { isVisible, visibilityChange, wait } = deps;

@@ -25,7 +25,7 @@ function socketPath(folder: string): string | null {
   return Buffer.byteLength(shorter) <= pathBytesMax ? shorter : null;
 }
 
-/** Answers whoever connects with a snapshot. Gives how to stop. */
+/** Answers each connection with a snapshot. Gives how to stop. */
 export async function offerSnapshots(folder: string, db: Db, log: Log): Promise<() => Promise<void>> {
   const path = socketPath(folder);
   if (path === null) {

@@ -175,7 +175,7 @@ export interface CertificateOrder {
   email: string | null;
   /** PEM. */
   accountKey: string;
-  /** From here on whoever connects to validate the name has to find this (RFC 8555, 8.1), or its digest. */
+  /** From here on the authority that connects to validate the name has to find this (RFC 8555, 8.1), or its digest. */
   present(keyAuthorization: string): Promise<void>;
   /** Whether it would be found on port 80 too. */
   answersHttp: boolean;

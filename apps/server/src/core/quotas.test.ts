@@ -90,7 +90,7 @@ test('[ATT-10] the files of a user take so many bytes, until they are deleted', 
   await assertRefused(request(), 429, 'SVC_RATE_LIMITED');
 });
 
-test('[ATT-10] the files of an environment take so many bytes, whoever uploads them', async () => {
+test('[ATT-10] the files of an environment take so many bytes, no matter who uploads them', async () => {
   const chat = await createChatKit(service);
   const { id: room } = await chat.conversation(['ada', 'bob']);
   const request = (at: number) =>

@@ -5,7 +5,7 @@ import type { Metrics } from './metrics.ts';
 
 /** Reads that need not be of the database itself, and still see what was written before them. */
 export interface ReplicatedReads {
-  /** Everything that was committed before the call is in its rows, whoever committed it. */
+  /** Everything that was committed before the call is in its rows, by any process. */
   current: Reader;
   /**
    * The same for several statements of one answer, none of which sees less than the one before it: `work` is done at the

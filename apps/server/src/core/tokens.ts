@@ -29,7 +29,7 @@ export interface Tokens {
   verify(family: TokenFamily, token: string): Claims;
   /** The claims of a token that we signed, whatever became of it since; null for any other. */
   read(family: TokenFamily, token: string): Claims | null;
-  /** Which family the token says it is of, by its header, whoever signed it. Proves nothing. */
+  /** Which family the token says it is of, by its header, no matter who signed it. Proves nothing. */
   familyOf(token: string): TokenFamily | null;
 }
 

@@ -231,7 +231,7 @@ async function compareOthers(route: Route, kind: Credential, swap: readonly stri
   return others.length;
 }
 
-test('[SEC-10] what is done to a user is done in one environment, whoever has the same id elsewhere', () =>
+test('[SEC-10] what is done to a user is done in one environment, no matter who has the same id elsewhere', () =>
   assertDoneInOne({ service, ask, own, session: mine.owner.accessToken, others: [foreign, sibling] }));
 
 test("[SEC-10] what a body or a query names is there only if it is the caller's own", async () => {
@@ -359,7 +359,7 @@ test('[SEC-10] the right credential does on every route what the row declares', 
   }
 });
 
-/** One that nobody needs any more. A session sees both environments, and of whoever came by WHIP nobody hears again. */
+/** One that nobody needs any more. A session sees both environments, and nobody hears again of a participant that came by WHIP. */
 async function worldToEnd(kind: Credential): Promise<World> {
   if (kind === 'apiKey') return sibling;
   if (kind === 'chatToken') return cousin;

@@ -91,7 +91,7 @@ test('[DASH-65] processes that start together keep the build once, and none of t
   assert.equal(readdirSync(join(kept, only, 'assets')).length, 201);
 });
 
-test('[DASH-65] a build that a running process serves is not deleted, whoever else started; one broken folder hides no other', () => {
+test('[DASH-65] a build that a running process serves is not deleted, no matter who else started; one broken folder hides no other', () => {
   const dataDir = join(root, 'data');
   const kept = join(dataDir, 'pages');
   const [clock, log] = [createFakeClock(), createLog('silent')];

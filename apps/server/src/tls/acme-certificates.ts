@@ -148,7 +148,7 @@ export function createAcmeCertificates(deps: AcmeCertificatesDeps): CertificateS
     adopt(await ensureCertificate(db, name, directoryUrl, iso(clock.now())));
   }
 
-  /** One at a time, whoever asks. */
+  /** One at a time, no matter who asks. */
   const lookOnce = (): Promise<void> => {
     looking ??= look().finally(() => {
       looking = null;

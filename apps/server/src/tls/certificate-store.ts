@@ -78,7 +78,7 @@ export async function findProof(db: Queryable, name: string): Promise<Proof | nu
   return digest === '' ? null : { digest, keyAuthorization };
 }
 
-/** The key of our account: the first that was made, whoever made it. */
+/** The key of our account: the first that was made, by any process. */
 export async function ensureAccountKey(
   db: Queryable,
   directoryUrl: string,

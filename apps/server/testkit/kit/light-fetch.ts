@@ -33,7 +33,7 @@ export async function lightFetch(url: string, init: RequestInit = {}): Promise<R
     body: null,
     text: async () => said,
   };
-  // Whoever asks for more of a response needs `fetch` itself.
+  // A caller that asks for more of a response needs `fetch` itself.
   return light as Response;
 }
 

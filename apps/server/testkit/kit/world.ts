@@ -148,7 +148,7 @@ function someRequest({ id: projectId, owner }: TestProject, environment: Environ
   });
 }
 
-/** Whoever tells how the call was makes it one that can be read. */
+/** A report of how the call was makes it one that can be read. */
 async function someCall(
   service: TestService,
   { id: projectId, owner }: TestProject,
@@ -171,7 +171,7 @@ async function someError(service: TestService, api: Api, token: string, guest: s
 }
 
 async function createChatPart(service: TestService, api: Api, guest: string) {
-  // Whoever a route shuts out or silences is nobody whom another route needs.
+  // A user whom a route shuts out or silences is nobody whom another route needs.
   const punished = { userId: `punished-${guest}` };
   const members = [{ userId: OWNER, role: 'OWNER' as const }, guest, `removed-${guest}`, punished.userId];
   const conversation = await api.call('createConversation', { body: { name: `world-${guest}`, members } });
@@ -244,7 +244,7 @@ async function createChatPart(service: TestService, api: Api, guest: string) {
   };
 }
 
-/** Whoever is erased by a route is nobody: the others go on being named. */
+/** A user who is erased by a route is nobody: the others go on being named. */
 async function createDataPart(api: Api, guest: string) {
   const line = {
     kind: 'conversation',

@@ -43,7 +43,7 @@ test('[MED-123] states come together to who said that they understand it, at the
   await control.command('participant.attach', bob);
   await muted(true);
   await eventually(() => told().length > 1, 'bob was not told');
-  assert.deepEqual(told().slice(1), [['alone', 'ps_bob', 'MUTED']], 'whoever took over did not say so');
+  assert.deepEqual(told().slice(1), [['alone', 'ps_bob', 'MUTED']], 'the one who took over did not say so');
   await control.command('participant.attach', { ...bob, streamStates: true });
   await muted(false);
   await eventually(() => told().length > 2, 'bob was not told');

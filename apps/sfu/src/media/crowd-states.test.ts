@@ -109,7 +109,7 @@ test('[MED-122] up to fifty people each state is an event of its own, at once', 
   assert.deepEqual([singles - before, gathered], [3, []]);
 });
 
-test('[MED-123] a control plane that does not know states together gets each at once, whoever is there', async () => {
+test('[MED-123] a control plane that does not know states together gets each at once, no matter who is there', async () => {
   const crowd = await crowdOf(60, false);
   await crowd.enter('new');
   assert.equal(crowd.statesTo('new').singles, 58);

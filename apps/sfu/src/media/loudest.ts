@@ -12,7 +12,7 @@ const PAUSE_MS = 500;
 /** Who speaks for so long without a place gets a turn: levels are what senders say of themselves. */
 const WAIT_MS = 2000;
 const TURN_MS = 5000;
-/** Close to a good microphone; whoever says that they are louder is no louder than this. */
+/** Close to a good microphone; one who claims to be louder is no louder than this. */
 const LEVEL_MIN = 15;
 /** To take the place of a speaker one has to be this much louder. */
 const KEPT_SHARE = 1.5;

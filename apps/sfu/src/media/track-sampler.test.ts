@@ -60,7 +60,7 @@ test('[OBS-55] a track that counts anew makes no traffic up, and of a large room
   );
 });
 
-test('[OBS-55] samples of a participant go to whoever owns it, of what it sends and of what it gets', async () => {
+test('[OBS-55] samples of a participant go to its owner, of what it sends and of what it gets', async () => {
   const on = stageRoom();
   const { publisher } = on.join('p');
   const { subscriber } = on.join('s');

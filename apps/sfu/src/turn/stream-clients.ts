@@ -54,7 +54,7 @@ export function createStreamClients(server: Pick<TurnServer, 'clientOf' | 'recei
       // Who has proven nothing and does not read gets no answers kept.
       else if (socket.writableLength > UNPROVEN_BYTES_MAX) socket.destroy();
     });
-    // Whoever opens many pushes out the oldest, and not everybody who comes after.
+    // A client that opens many pushes out the oldest, and not everybody who comes after.
     const [oldest] = waiting.size > WAITING_MAX ? waiting : [];
     oldest?.client.close();
   }

@@ -63,7 +63,7 @@ export const accounts = {
     'This account operates the instance: it sees the media fleet and may drain nodes. No mail is needed.',
   'accounts.addressOf': 'An address of {domains}.',
   'accounts.closed': 'Registration is closed',
-  'accounts.closedExplained': 'This instance takes no new accounts. Ask whoever runs it for one.',
+  'accounts.closedExplained': 'This instance takes no new accounts. Ask its operator for one.',
   'accounts.noMail': 'No mail is set up',
   'accounts.noMailExplained':
     'Registering needs a link by mail, and this instance sends none: its operator sets {variable}. The first account is made by the link that the server prints at its start.',
@@ -76,7 +76,7 @@ export const accounts = {
   'accounts.confirmEmail': 'Confirm your e-mail address',
   'accounts.signInForLink': 'Sign in to have a new link sent.',
   'accounts.confirmYours':
-    'Confirm that {email} is yours, and choose your password. Only what you enter here counts, whoever registered the address.',
+    'Confirm that {email} is yours, and choose your password. Only what you enter here counts, no matter who registered the address.',
   'accounts.confirmAndSignIn': 'Confirm and sign in',
   'accounts.resetSent':
     'If the address has an account, a link to set a new password is on its way. It works for one hour.',

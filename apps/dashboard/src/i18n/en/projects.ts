@@ -153,7 +153,7 @@ export const projects = {
   'projects.signingKey': 'signing key',
   'projects.signingKeyNamed': 'Signing key {name}',
   'projects.storeSigningNow':
-    'Store it now: it is not shown again. Whoever has it signs tokens in the name of this project.',
+    'Store it now: it is not shown again. Anyone who has it can sign tokens in the name of this project.',
   'projects.algorithm': 'Algorithm',
   'projects.revokeSigningNamed': 'Revoke signing key {name}',
 } as const;

@@ -64,7 +64,7 @@ const pem = (der: Buffer): string =>
 
 const dayMs = 86_400_000;
 
-/** Says to whoever looks that there is none yet; nobody trusts it. */
+/** Tells a client that there is none yet; nobody trusts it. */
 function standIn(name: string, now: number): { cert: string; key: string } {
   const key = newKey();
   const title = 'No certificate has been issued yet';

@@ -35,7 +35,7 @@ describe('proving an address, where it must be proven', () => {
     assert.equal((await login(service, email, own)).status, 200);
   });
 
-  test('[AUTH-22] whoever follows a link that another asked for shares nothing with them', async () => {
+  test('[AUTH-22] a person who follows a link that another asked for shares nothing with them', async () => {
     const email = newEmail();
     await register(service, email, own);
     await mailedToken(service, email);

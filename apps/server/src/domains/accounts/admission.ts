@@ -5,7 +5,7 @@ import { hasFirstAccount } from './user-store.ts';
 
 /** Who may have an account here. */
 export interface Admission {
-  /** Refuses what is refused whoever asks; it looks at nothing of the address but its domain. */
+  /** Refuses what is refused no matter who asks; it looks at nothing of the address but its domain. */
   assertOpen(email: string): void;
   /** Whether the address may get an account now. The very first account needs no invitation. */
   admits(tx: Tx, email: string): Promise<boolean>;

@@ -28,7 +28,7 @@ interface FirstAccountDeps {
 
 const lifeMs = 24 * 60 * 60_000;
 
-/** The first account without mail: whoever reads what the server prints runs this instance (ADR 116). */
+/** The first account without mail: a person who reads what the server prints runs this instance (ADR 116). */
 export function createFirstAccount({ db, clock, ids, config, passwords, claims, sessions }: FirstAccountDeps) {
   const now = (): string => iso(clock.now());
   let printedBy: string | null = null;

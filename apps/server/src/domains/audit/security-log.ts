@@ -45,7 +45,7 @@ export function createSecurityLog(deps: SecurityLogDeps) {
     insert: (entry) => insertSecurityEntry(db, entry),
   });
 
-  /** Whoever guesses at passwords must not fill the table: so many an hour, then one entry in place of the rest. */
+  /** A person who guesses at passwords must not fill the table: so many an hour, then one entry in place of the rest. */
   async function budgeted(entry: NewSecurityEntry): Promise<NewSecurityEntry | null> {
     if (!failures.includes(entry.action)) return entry;
     const { count } = await counters.hit(`security-failures:${entry.userId}`, hourMs);

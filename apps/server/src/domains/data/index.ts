@@ -69,7 +69,7 @@ export function createData(deps: DataDeps): Data {
     files,
     sweep,
     chores: [
-      // Whoever makes a job wakes the worker: this finds what another process left.
+      // The process that makes a job wakes the worker: this finds what another process left.
       {
         name: 'data-jobs',
         everyMs: 5_000,

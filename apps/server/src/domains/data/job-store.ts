@@ -142,7 +142,7 @@ export async function holdJob(db: Queryable, claim: Claim, progress: number, unt
   return touched === 1;
 }
 
-/** Says where the file will be before it is there: whoever comes next finds it, and takes it away. */
+/** Says where the file will be before it is there: the next process finds it, and takes it away. */
 export async function noteFile(db: Queryable, claim: Claim, blobKey: string | null): Promise<boolean> {
   const touched = await db.execute(sql`update data_jobs j set blob_key = ${blobKey} where ${isHeld(claim)}`);
   return touched === 1;
@@ -199,7 +199,7 @@ export async function listExpiredJobs(
     select id, blob_key as "blobKey" from data_jobs where expires_at <= ${now} order by expires_at limit ${limit}`);
 }
 
-/** The file is gone; whoever waited for one has waited long enough. */
+/** The file is gone; a process that waited for one has waited long enough. */
 export async function markFileGone(db: Queryable, id: string, at: string): Promise<void> {
   await db.execute(sql`
     update data_jobs set blob_key = null, expires_at = null, finished_at = coalesce(finished_at, ${at}),

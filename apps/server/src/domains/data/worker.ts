@@ -98,7 +98,7 @@ export function createWorker({ db, clock, log, unitOfWork, runners }: WorkerDeps
     }
   }
 
-  /** What was interrupted is due at once, for whoever is there; what failed later. */
+  /** What was interrupted is due at once, for any process; what failed later. */
   async function fallBack(job: StoredJob, error: unknown): Promise<void> {
     if (error instanceof LostJob) return releaseJob(db, job, iso(clock.now()));
     if (error instanceof HopelessJob) return finish(job, 'FAILED', { progress: job.progress }, error.message);

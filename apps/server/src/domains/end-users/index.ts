@@ -142,7 +142,7 @@ export function createEndUsers(deps: EndUsersDeps): EndUsers {
         },
       },
     ],
-    // Whoever shut the user out while it ran left a row under the name.
+    // A call that shut the user out while it ran left a row under the name.
     erasures: [untilNone('access', hideAgain)],
   };
 

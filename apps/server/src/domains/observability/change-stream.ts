@@ -97,7 +97,7 @@ export function createChangeStream({ changes, bus, clock, authenticateSession, r
     }
     // Who unsubscribed meanwhile could not stop what had not begun.
     if (content.destroyed) stopWatching();
-    // Said only now: whoever reads everything once after it misses nothing.
+    // Said only now: a client that reads everything once after it misses nothing.
     content.push(': connected\n\n');
     keepAlive(content, look, leaving.signal).catch((error) => content.destroy(error));
     return new Stream(content, () => leaving.abort());

@@ -72,7 +72,7 @@ export function createSigningKeys({ db, clock, ids, cursors, keyring, keyTokens 
     return page(items, nextCursor);
   }
 
-  /** With its tokens, always: whoever has the key could sign one more. */
+  /** With its tokens, always: a holder of the key could sign one more. */
   async function revoke({ projectId }: ProjectSessionCaller, id: string): Promise<Answer<SigningKey>> {
     const isNew = await markSigningKeyRevoked(db, projectId, id, iso(clock.now()));
     const key = (await findSigningKeyOf(db, projectId, id)) ?? fail('SVC_SIGNING_KEY_NOT_FOUND');

@@ -50,7 +50,7 @@ export async function findSettings(db: Queryable, scope: ProjectScope): Promise<
   return row;
 }
 
-/** Unless they are there: the keys of an environment are made once, whoever asks for them first. */
+/** Unless they are there: the keys of an environment are made once, for the first that asks for them. */
 export async function insertSettings(
   db: Queryable,
   { projectId, environment }: ProjectScope,

@@ -41,7 +41,7 @@ export function createOfflineRtcTokens(deps: OfflineRtcTokenDeps) {
     const room = await roomOf(grant, claims.room, grant.issuedAt);
     await assertMayMint(grant);
     return db.transaction(async (tx) => {
-      // Held until the row is there: whoever revokes the key afterwards finds it.
+      // Held until the row is there: a call that revokes the key afterwards finds it.
       if (keyId === null || !(await offlineTokens.holdKey(tx, keyId))) fail('SVC_TOKEN_REVOKED');
       const stored = await insertToken(tx, {
         id: claims.jti,

@@ -61,7 +61,7 @@ test('[PIPE-23] a room goes on at the next node of its region while its own is b
   await bob.take('track.published');
   const speakers = [{ identity: 'ada', level: 0.5, active: true }];
   home.emit('speakers', { room: room.id, speakers });
-  assert.deepEqual((await bob.take('speakers'))['speakers'], speakers, 'whoever speaks is told on both nodes');
+  assert.deepEqual((await bob.take('speakers'))['speakers'], speakers, 'the speakers are told on both nodes');
 
   const cy = await join(room, 'cy');
   assert.deepEqual(home.rooms().get(room.id), ['ada', 'cy'], 'its first node has time again');

@@ -185,7 +185,7 @@ test('[SIG-31] states that the node tells together come in pieces to who said `r
   for (const one of [older, newer]) assert.ok(one.largest() <= 16_384, `${one.largest()} bytes`);
 });
 
-test('[SIG-31] the node is told again by whoever takes a participant up', async () => {
+test('[SIG-31] the node is told again by the process that takes a participant up', async () => {
   const room = await newRoom(api, { maxParticipants: 9 });
   const ada = await joinAs(service, api, room, 'ada', paged);
   const { sessionId, resumeToken } = ada.joined;

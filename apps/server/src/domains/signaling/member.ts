@@ -50,7 +50,7 @@ export interface Member {
   backlogBytes: number;
   /** By identity: changes of quality until `joined` was sent; only the last counts. */
   readonly heldQuality: Map<string, QualityUpdate>;
-  /** Data for them while the socket is lost; whoever resumes gets it. */
+  /** Data for them while the socket is lost; they get it when they resume. */
   readonly heldData: DataFrame[];
   heldBytes: number;
   /** Their published tracks as last reported by the node. */

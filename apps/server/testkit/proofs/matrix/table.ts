@@ -41,7 +41,7 @@ const ANYBODY: readonly RegExp[] = [
 const isAnybody = ({ row }: Route, thing: string): boolean =>
   ['userId', 'tokenId', 'blockedId'].includes(thing) && ANYBODY.some((pattern) => pattern.test(row.at));
 
-/** Does something to a user, whoever it is, in all of an environment. */
+/** Does something to a user, no matter which, in all of an environment. */
 export const isToAnybody = (route: Route): boolean =>
   route.method !== 'GET' && route.things.length > 0 && route.things.every((thing) => isAnybody(route, thing));
 

@@ -91,7 +91,7 @@ function read(path: string): string | null {
 }
 
 function isLive(path: string, holder: Holder, hasSystemLock: boolean): boolean {
-  // The system's lock is ours, so that whoever had it is gone.
+  // The system's lock is ours, so the process that had it is gone.
   if (holder.hasSystemLock && hasSystemLock) return false;
   if (holder.pid === process.pid) return held.has(path);
   if (!isRunning(holder.pid)) return false;

@@ -91,7 +91,7 @@ test('[PKG-7] with and without SQLite they exclude each other', (t) => {
     release();
     second(folder).release();
   }
-  // One with SQLite that was killed: its lock is gone, whoever has its number.
+  // One with SQLite that was killed: its lock is gone, even if another process has its number.
   writeFileSync(join(folder, 'lock-pid'), `${process.ppid} - system`);
   lockFolder(folder).release();
 });

@@ -239,7 +239,7 @@ async function runScript(ask: (text: string) => Promise<unknown>, texts: readonl
   } catch (error) {
     // A text with its own BEGIN leaves the connection inside it when it fails.
     await rollback(() => ask('rollback'));
-    // And what an earlier text set would be in force for whoever has the connection next.
+    // And what an earlier text set would be in force for the next user of the connection.
     await rollback(() => ask('reset all'));
     throw error;
   }

@@ -54,7 +54,7 @@ for (const [name, where] of [
       assert.deepEqual(await db.query(sql`select to_regclass('half') as half`), [{ half: null }]);
     });
 
-    test(`[RUN-31] ${name}: a migration that says so builds and drops its indexes beside writers, whoever died in one`, async (t) => {
+    test(`[RUN-31] ${name}: a migration that says so builds and drops its indexes beside writers, even after a process died in one`, async (t) => {
       const folder = migrationFolder(first);
       const { db, close } = await openTestDatabase({ migrations: folder, url: where });
       t.after(close);

@@ -56,7 +56,7 @@ export function createOwnFactors(deps: OwnFactorsDeps) {
     };
   }
 
-  /** Whoever added a factor has proven it; the first one brings recovery codes. */
+  /** A person who added a factor has proven it; the first one brings recovery codes. */
   async function added(tx: Tx, { userId, sessionId }: SessionCaller): Promise<FactorAdded> {
     await sessions.noteProof(tx, sessionId, { isByFactor: true });
     const hasCodes = (await countRecoveryCodes(tx, userId)) > 0;

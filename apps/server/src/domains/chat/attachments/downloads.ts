@@ -63,7 +63,7 @@ export function createDownloads(deps: DownloadDeps) {
     };
   }
 
-  /** Where a file can be fetched for so long, by whoever has the link; that of a scanner leads to it before its scan. */
+  /** Where a file can be fetched for so long, by anyone who has the link; that of a scanner leads to it before its scan. */
   async function linkTo(file: LinkedFile, expiresInSeconds: number, as?: typeof scannersForm): Promise<string> {
     const { filename, mimeType, blobKey } = file;
     const download = { filename, contentType: mimeType, isInline: false, expiresInSeconds };

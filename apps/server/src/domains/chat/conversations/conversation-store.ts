@@ -91,7 +91,7 @@ const unreadLess = (ofBlocked: Sql): Sql =>
 /** What a member has not read: arithmetic on seq, less the few that are gone in between. */
 export const unread = unreadLess(unreadOfBlocked);
 
-/** The same whoever sent it. */
+/** The same no matter who sent it. */
 export const unreadOfAll = unreadLess(sql`0`);
 
 /** The same in very many conversations of one user, whose blocks are asked for once. */

@@ -143,7 +143,7 @@ test('[FWD-4] what is not sent leaves no file behind, and moderation of the plac
   assert.deepEqual(await copies(), []);
 });
 
-test('[FWD-3] a file is there for whoever passed it on before its message was deleted, and gone otherwise, in any race', async () => {
+test('[FWD-3] a file is there for those who passed it on before its message was deleted, and gone otherwise, in any race', async () => {
   const { from, to, alice, bob } = await twoRooms();
   const { attachments: sweep } = service.service.chat.sweep;
   for (let round = 0; round < 12; round++) {

@@ -16,7 +16,7 @@ const awakeKept = 20;
 const restMs = 120_000;
 /** Who has settled is not looked at again before that: all else may be muted, or busy. */
 const pauseMs = 120_000;
-/** Whoever sends to one of them waits for all. */
+/** A send to one of them waits for all. */
 const batchMax = 100;
 const waitingMax = 100;
 

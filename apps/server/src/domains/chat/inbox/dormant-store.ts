@@ -16,7 +16,7 @@ export const dormantMemberships = (scope: ProjectScope, userId: string): Sql => 
   cross join lateral (
     select * from conversation_members where conversation_id = e.conversation_id and user_id = e.user_id limit 1) m`;
 
-/** Whoever is pinned comes before all of them. */
+/** A pinned entry comes before all of them. */
 export const isDormantAfter = (after: InboxPlace | null): Sql =>
   after === null || after[0] === 1
     ? sql`true`

@@ -187,7 +187,7 @@ export function createEnvironmentInboxes({ db, clock, log, limits }: Environment
     }
   }
 
-  /** What was recorded lately and is later than what was told of it here, whoever was to announce it. */
+  /** What was recorded lately and is later than what was told of it here, no matter who was to announce it. */
   async function catchUp(): Promise<void> {
     const recorded = await findRecorded(db, scope, iso(clock.now() - lookBackMs));
     const numbered = [...new Set(recorded.map(({ conversationId }) => conversationId))];

@@ -48,7 +48,7 @@ const mentionsBut = (
     and g.position = x.position and g.deleted_at is null and g.sender_id is distinct from m.user_id
     ${blocked}) end)`;
 const mentions = mentionsBut(sql`and not ${hasBlocked('g.sender_id')}`);
-/** The same whoever sent it. */
+/** The same no matter who sent it. */
 export const mentionsOfAll = mentionsBut(empty);
 
 export const inScope = ({ projectId, environment }: ProjectScope): Sql =>

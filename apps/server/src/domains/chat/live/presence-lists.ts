@@ -23,7 +23,7 @@ export function createPresenceLists({ expiringSets, cursors, ttlMs }: PresenceLi
     });
   }
 
-  /** Whoever is present, without more about them. */
+  /** Who is present, without more about them. */
   const users = async (conversationId: string): Promise<string[]> =>
     (await expiringSets.members(usersOf(conversationId))).map(({ member }) => member);
 

@@ -32,5 +32,5 @@ export const mediaKindOf = ({ mimeType, size }: { mimeType: string; size: number
 /** Pixels of the longer side of the pictures that are made smaller. */
 export const pictureSizes = [320, 960] as const;
 
-/** Where a smaller picture lies: known without asking, so that whoever deletes the file finds it. */
+/** Where a smaller picture lies: known without asking, so that the process that deletes the file finds it. */
 export const sizeKey = (id: string, size: number): string => `chat/${id}/s${size}`;

@@ -206,7 +206,7 @@ export function createPolls(deps: PollDeps) {
     return page(items, nextCursor);
   }
 
-  /** One transaction each, whoever is first: what is noted is announced and recorded once. */
+  /** One transaction each, no matter which is first: what is noted is announced and recorded once. */
   async function closeOne({ messageId, conversationUuid, ...scope }: DuePoll): Promise<void> {
     await unitOfWork(scope, async (tx, emit) => {
       if (await lockEntry(tx, scope, conversationUuid, null))

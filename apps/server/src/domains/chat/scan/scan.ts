@@ -100,7 +100,7 @@ export function createScans(deps: ScanDeps) {
   /** For every message that has the file: it is fetched by none of them. True for the first who says so. */
   async function end(file: EndingFile, verdict: Ending): Promise<boolean> {
     const isNew = await endOne(file, verdict);
-    // Whoever passes it on meanwhile either has waited for this, or is found here.
+    // A forward of it meanwhile either has waited for this, or is found here.
     for (const copy of await listCopies(db, file.id, file.blobKey)) await endOne(copy, verdict);
     return isNew;
   }

@@ -61,7 +61,7 @@ test('[SCHED-1] a scheduled message waits, can be changed and cancelled by its o
   assert.deepEqual(await textsOf(room), ['sooner']);
 });
 
-test('[SCHED-2] it is sent once, whoever tries and wherever an attempt ended', async () => {
+test('[SCHED-2] it is sent once, no matter who tries and wherever an attempt ended', async () => {
   const { id: room } = await chat.conversation();
   const { db } = service.adapters;
   const { id } = await chat.project.api.call('scheduleMessage', { room, body: { text: 'once', sendAt: later() } });

@@ -40,7 +40,7 @@ const nameOf = ({ conversationUuid, position }: MessageKey): string => `${conver
 /** Writes the terms of messages, behind those who send them. */
 export function createIndexer({ db, clock, sends, search }: IndexerDeps) {
   let [bound, surplus] = [0, 0];
-  /** Whoever waits for a database that does one thing at a time waits for every batch. */
+  /** A caller that waits for a database that does one thing at a time waits for every batch. */
   const isAlone = db.dialect === 'embedded';
 
   function termsOf(message: IndexedMessage, text: string): Terms {

@@ -117,7 +117,7 @@ test('[SEA-9] while sends wait, terms wait with them up to a bound, a higher one
   const first = await indexer.run();
   // [SEA-9]: one batch where all that is done is in the way of who sends.
   if (db.dialect === 'embedded') assert.equal(first, 250);
-  else assert.ok(first > 250, `more than the bound are indexed whoever waits: ${first}`);
+  else assert.ok(first > 250, `more than the bound are indexed no matter who waits: ${first}`);
   const left = (await placesLeft(busy.uuid)) ?? 0;
   assert.ok(left > 4_000, `and no more than that: ${left}`);
   isUsed = false;

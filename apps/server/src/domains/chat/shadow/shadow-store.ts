@@ -102,7 +102,7 @@ export async function setShadowReaction(
   return touched === 1;
 }
 
-/** Newest first, without the deleted, by whomever they are but one. */
+/** Newest first, without the deleted, by all authors but one. */
 export async function listShadow(
   db: Queryable,
   conversationUuid: string,

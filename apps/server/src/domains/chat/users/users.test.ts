@@ -118,7 +118,7 @@ test('[USR-3] a chat token reads itself and those it shares a conversation with;
   assert.deepEqual(await ids(narrow, 'dia,fay'), ['dia']);
   await api.call('removeConversationMember', { room: other, userId: 'fay' });
   assert.deepEqual(await ids(cem, 'fay'), []);
-  // A key sees whoever has a record or is in a conversation.
+  // A key sees anyone who has a record or is in a conversation.
   assert.deepEqual(await ids(api, 'gus,eli,nobody'), ['gus', 'eli']);
   await assertRefused(api.call('getChatUser', { userId: 'nobody' }), 404, 'SVC_USER_NOT_FOUND');
 });

@@ -67,7 +67,7 @@ function publishedTracks({ stays, steps }: CallRecords, names: ReadonlyMap<strin
   );
 }
 
-/** Whoever has samples of sending a track published it, also where the step that says so is gone. */
+/** A participant that has samples of sending a track published it, also where the step that says so is gone. */
 function nameSenders(participants: readonly CallParticipant[]): void {
   const senders = new Map(
     participants.flatMap(({ name, tracks }) =>

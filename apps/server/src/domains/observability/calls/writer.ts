@@ -86,7 +86,7 @@ export function createSampleWriter({ db, clock, log, changes, usageCounts }: Sam
 
 type KeyParts = Pick<SampledConnection, 'projectId' | 'environment' | 'connectionId' | 'roomId' | 'identity'>;
 
-/** With room and identity: a connection is only its own participant's, whoever else names it in the same write. */
+/** With room and identity: a connection is only its own participant's, no matter who else names it in the same write. */
 const keyOf = ({ projectId, environment, connectionId, roomId, identity }: KeyParts): string =>
   JSON.stringify([projectId, environment, connectionId, roomId, identity]);
 
