@@ -82,7 +82,9 @@ export const backup: Command = {
         context.error(`The store lacks the file ${key}, which the database knows.`);
       if (missing.length > 0) context.error(`${number(missing.length)} files are missing in the store.`);
       if (passphrase === null)
-        context.error('It is not encrypted: anyone who reads it has every secret. Set BACKUP_PASSPHRASE to encrypt it.');
+        context.error(
+          'It is not encrypted: anyone who reads it has every secret. Set BACKUP_PASSPHRASE to encrypt it.',
+        );
       return 0;
     }, context),
 };
