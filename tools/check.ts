@@ -26,6 +26,7 @@ const others: readonly Step[] = [
   ['rules and tests', 'node', 'tools/check-rules.ts'],
   ['decisions', 'node', 'tools/check-adrs.ts'],
   ['traces', 'node', 'tools/check-traces.ts'],
+  ['words', 'node', 'tools/check-words.ts'],
   ['dependencies', 'node', 'tools/check-dependencies.ts'],
   ['alerts and metrics', 'node', 'tools/check-alerts.ts'],
   ['texts of the dashboard', 'node', 'tools/check-texts.ts'],
