@@ -5,10 +5,10 @@ import type { Emitter } from './events.ts';
 import type { FrameHandlers } from './frames.ts';
 import { payloadOf } from './media/data.ts';
 import type { LocalParticipant } from './media/local-participant.ts';
+import type { ParticipantStatus } from './media/participant-status.ts';
 import type { Publisher } from './media/publisher.ts';
 import type { RemoteParticipants } from './media/remote-participants.ts';
 import type { Subscriber } from './media/subscriber.ts';
-import type { Vitals } from './media/vitals.ts';
 import { trackOf } from './participant-state.ts';
 import type { RoomEvents } from './room-types.ts';
 import type { ParticipantRecord } from './signal/records.ts';
@@ -22,7 +22,7 @@ export interface CallFrameDeps {
   others: RemoteParticipants;
   publisher: Publisher;
   subscriber: Subscriber;
-  vitals: Vitals;
+  participantStatus: ParticipantStatus;
   rpc: Rpc;
   onSelfChanged(): void;
   onData(payload: Uint8Array, from: string | null, topic: string | undefined): void;
@@ -33,7 +33,8 @@ export type CallFrameHandlers = FrameHandlers<SignalingServerFrames, CallFrame['
 
 /** What a call does with each frame of the signaling socket. */
 export function createCallFrameHandlers(deps: CallFrameDeps): CallFrameHandlers {
-  const { events, lifecycle, self, others, publisher, subscriber, vitals, rpc, onSelfChanged, onError } = deps;
+  const { events, lifecycle, self, others, publisher, subscriber, participantStatus, rpc, onSelfChanged, onError } =
+    deps;
   const fail = (error: unknown): void => onError(asSvcError(error));
 
   /** The room's events come for this participant too, who knows most of it already. */
@@ -61,8 +62,8 @@ export function createCallFrameHandlers(deps: CallFrameDeps): CallFrameHandlers 
     'stream.state': others.streamChanged,
     'stream.states': ({ states }) => states.forEach(others.streamChanged),
     'publish.quality': ({ trackId, layers, backup }) => void publisher.setLayers(trackId, layers, backup).catch(fail),
-    speakers: ({ speakers }) => vitals.updateSpeakers(speakers),
-    quality: ({ updates }) => vitals.updateQuality(updates),
+    speakers: ({ speakers }) => participantStatus.updateSpeakers(speakers),
+    quality: ({ updates }) => participantStatus.updateQuality(updates),
     data: (frame) => deps.onData(payloadOf(frame), frame.from, frame.topic ?? undefined),
     'rpc.request': rpc.receiveRequest,
     'rpc.response': rpc.receiveResponse,

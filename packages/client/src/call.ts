@@ -13,9 +13,9 @@ import { baseUrlOf } from './http.ts';
 import { createAdaptiveStream } from './media/adaptive-stream.ts';
 import { createAutoplay } from './media/autoplay.ts';
 import type { LocalParticipant } from './media/local-participant.ts';
+import { createParticipantStatus } from './media/participant-status.ts';
 import type { RemoteParticipant } from './media/remote-participant.ts';
 import { createTransports, type Transports } from './media/transports.ts';
-import { createVitals } from './media/vitals.ts';
 import { keep, keepList, outdate, readState, stateOf } from './participant-state.ts';
 import type { Participant, RoomEvents, RoomOptions, RoomState } from './room-types.ts';
 import type { ConnectOptions } from './session.ts';
@@ -58,7 +58,7 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
   let drawn: RoomState | null = null;
   const state = createDerivedStore<RoomState>(() => {
     const participants = [...others.participants.values()].map(stateOf);
-    const activeSpeakers = vitals.speaking.map(({ identity }) => identity);
+    const activeSpeakers = participantStatus.speaking.map(({ identity }) => identity);
     drawn = keep<RoomState>(drawn, {
       ...lifecycle.state,
       isAudioBlocked: autoplay.isBlocked,
@@ -134,7 +134,7 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
     reporter,
   });
   const self = createCallSelf({ events, onChange, signal, transports, rpc, devices, telemetry, onError });
-  const vitals = createVitals({
+  const participantStatus = createParticipantStatus({
     participants: () => [self, ...others.participants.values()],
     find: (identity) => (identity === self.identity ? self : others.participants.get(identity)),
     onChange,
@@ -161,7 +161,7 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
     others,
     publisher,
     subscriber,
-    vitals,
+    participantStatus,
     rpc,
     onSelfChanged() {
       onChange();

@@ -127,7 +127,7 @@ export class LocalTrack {
   async #unmute(): Promise<void> {
     const isDue = (): boolean => this.#isMuted && !this.#isMuteWanted && !this.#isStopped;
     if (!isDue()) return;
-    if (this.#isLetGo && this.#recapture) await this.#open(this.#recapture, this.#wanted ?? this.deviceId);
+    if (this.#isCaptureEnded && this.#recapture) await this.#open(this.#recapture, this.#wanted ?? this.deviceId);
     // Turned off again meanwhile: that mute comes next, and closes what was opened.
     if (!isDue()) return;
     this.#wanted = null;
@@ -144,12 +144,12 @@ export class LocalTrack {
 
   async #releaseCapture(): Promise<void> {
     const isCamera = this.source === 'CAMERA' && this.#recapture;
-    if (!isCamera || !this.#isMuteWanted || this.#isLetGo) return;
+    if (!isCamera || !this.#isMuteWanted || this.#isCaptureEnded) return;
     await this.#port.replace(this, null);
     this.#close();
   }
 
-  get #isLetGo(): boolean {
+  get #isCaptureEnded(): boolean {
     return this.#source.readyState === 'ended';
   }
 
@@ -172,7 +172,7 @@ export class LocalTrack {
     return this.#inTurn(async () => {
       const recapture = this.#recapture;
       if (!recapture) throw new Error('Publish a track of the other device instead.');
-      if (this.#isMuted && this.#isLetGo) {
+      if (this.#isMuted && this.#isCaptureEnded) {
         this.#wanted = deviceId;
         return;
       }
@@ -200,7 +200,7 @@ export class LocalTrack {
     return this.#inTurn(async () => {
       const before = this.#processor;
       if (processor === before) return;
-      const media = this.#isLetGo ? null : ((await processor?.start(this.#source)) ?? this.#source);
+      const media = this.#isCaptureEnded ? null : ((await processor?.start(this.#source)) ?? this.#source);
       this.#processor = processor;
       if (media) await this.#show(media);
       before?.stop();

@@ -2,7 +2,7 @@ import type { FrameData, SignalingServerFrames } from '@parley/contract';
 import type { Participant } from '../room-types.ts';
 import { type Quality, qualityFrom } from './remote-participant.ts';
 
-export interface VitalsDeps {
+export interface ParticipantStatusDeps {
   participants(): Participant[];
   find(identity: string): Participant | undefined;
   onChange(...changed: Participant[]): void;
@@ -13,7 +13,7 @@ export interface VitalsDeps {
 type Speakers = FrameData<SignalingServerFrames['speakers']>['speakers'];
 type QualityUpdates = FrameData<SignalingServerFrames['quality']>['updates'];
 
-export interface Vitals {
+export interface ParticipantStatus {
   updateSpeakers(speakers: Speakers): void;
   updateQuality(updates: QualityUpdates): void;
   /** Who speaks now, loudest first. */
@@ -21,7 +21,13 @@ export interface Vitals {
 }
 
 /** Active speakers, and each participant's connection quality. */
-export function createVitals({ participants, find, onChange, onSpeakers, onQuality }: VitalsDeps): Vitals {
+export function createParticipantStatus({
+  participants,
+  find,
+  onChange,
+  onSpeakers,
+  onQuality,
+}: ParticipantStatusDeps): ParticipantStatus {
   const speaking = (): Participant[] =>
     participants()
       .filter(({ isSpeaking }) => isSpeaking)

@@ -33,7 +33,7 @@ function newPeer(described: () => Promise<void>) {
   return peer;
 }
 
-const unheard = {
+const silentCallbacks = {
   restart: async () => {},
   onTrack() {},
   onTrackGone() {},
@@ -55,7 +55,7 @@ test('[SDK-29] [SDK-151] offers that wait when the call ends open no transport, 
     async answer({ revision }) {
       answers.push(revision);
     },
-    ...unheard,
+    ...silentCallbacks,
   });
   const offers = [subscriber.offer(offer(1)), subscriber.offer(offer(2))];
   await settle();
@@ -74,7 +74,7 @@ test('[SDK-48] an answer that comes after a newer offer is refused without an er
   const subscriber = createSubscriber({
     newPeerConnection: () => newPeer(async () => {}) as unknown as RTCPeerConnection,
     answer: () => Promise.reject(refusal),
-    ...unheard,
+    ...silentCallbacks,
   });
   const [superseded, newest] = [subscriber.offer(offer(1)), subscriber.offer(offer(2))];
   await superseded;
@@ -86,7 +86,7 @@ test('[MED-77] an offer that the browser, the server or a timeout refuses asks f
   const fails = async (error: Error, isOfBrowser: boolean): Promise<number> => {
     failures = 0;
     const subscriber = createSubscriber({
-      ...unheard,
+      ...silentCallbacks,
       newPeerConnection: () =>
         newPeer(async () => {
           if (isOfBrowser) throw error;
@@ -121,7 +121,7 @@ async function withChannels() {
   const restarts: number[] = [];
   const answers: Promise<void>[] = [];
   const subscriber = createSubscriber({
-    ...unheard,
+    ...silentCallbacks,
     async restart(received) {
       restarts.push(received);
       await answers.shift();
