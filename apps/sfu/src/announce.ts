@@ -53,12 +53,12 @@ async function firstAddresses(
   if (assigned.length > 0) return assigned;
   const named = namedHost === null ? [] : await sources.resolve(namedHost).catch(() => []);
   const seen = [own, stunServer ? await sources.stun(stunServer) : [], observed === null ? [] : [observed], named];
-  // Of each family the surest: on an interface, by the operator's STUN server, by the control plane, by its name.
-  const surest = [6, 4].flatMap((family) => {
+  // Of each family the most reliable: on an interface, by the operator's STUN server, by the control plane, by its name.
+  const preferred = [6, 4].flatMap((family) => {
     const ofFamily = (address: string): boolean => isIP(address) === family && isPublic(address);
     return seen.map((addresses) => addresses.filter(ofFamily)).find((addresses) => addresses.length > 0) ?? [];
   });
-  return [...named.filter((address) => own.includes(address)), ...inOrder(surest)];
+  return [...named.filter((address) => own.includes(address)), ...inOrder(preferred)];
 }
 
 /** Preference of a host candidate (RFC 8445 5.1.2): the first address most. */

@@ -98,7 +98,7 @@ export function createExecutor(deps: ExecutorDeps): Execute {
     // Not awaited: a command that follows this one must not overtake it.
     const opened = worker !== first && settings ? openLeg(controller, index, settings) : undefined;
     if (opened && settings) directory.open(settings, index, controller.id);
-    const disown = directory.own({ room, participant }, identity, controller.id, index);
+    const releaseOwnership = directory.own({ room, participant }, identity, controller.id, index);
     const added = worker.request(command);
     try {
       const [answer] = await Promise.all([added, opened]);
@@ -107,7 +107,7 @@ export function createExecutor(deps: ExecutorDeps): Execute {
     } catch (error) {
       // The process may have let in whom the control plane will hear no more of.
       if (known === undefined) await added.then(() => remove(worker, { room, participant })).catch(() => {});
-      disown();
+      releaseOwnership();
       throw error;
     }
   }
@@ -129,11 +129,16 @@ export function createExecutor(deps: ExecutorDeps): Execute {
   async function attach(controller: Controller, command: MediaCommand<'participant.attach'>) {
     const { room, participant } = command.data;
     const worker = getWorker(room, participant);
-    const disown = directory.own(command.data, undefined, controller.id, directory.workerOf(room, participant) ?? -1);
+    const releaseOwnership = directory.own(
+      command.data,
+      undefined,
+      controller.id,
+      directory.workerOf(room, participant) ?? -1,
+    );
     try {
       return await worker.request(command);
     } catch (error) {
-      disown();
+      releaseOwnership();
       throw error;
     }
   }

@@ -49,7 +49,7 @@ export class RoomLegs implements OtherLegs {
   /** Those that missed something, because too much was on its way to them: they get the state anew. */
   readonly #stale = new Set<PipePeer>();
   /** Senders of reliable data whose process could not be told that receivers missed some. */
-  readonly #untold = new Set<string>();
+  readonly #unreportedMisses = new Set<string>();
   readonly #owners = new Map<string, RemoteOwner>();
   readonly #remotes = new Map<string, RemotePublication<RemoteOwner>>();
   /** Of our own tracks, once there was somebody to tell them. */
@@ -200,8 +200,8 @@ export class RoomLegs implements OtherLegs {
     const isTold = owner?.peer.send({ room: this.#room.id, ...fromNobody, flow: { sender, state } }) ?? true;
     // Of the other words the process there has a bound of its own.
     if (state !== DATA_FLOW.missed) return;
-    if (isTold) this.#untold.delete(sender);
-    else this.#untold.add(sender);
+    if (isTold) this.#unreportedMisses.delete(sender);
+    else this.#unreportedMisses.add(sender);
   }
 
   /** A microphone that nobody here takes does not come here. */
@@ -308,7 +308,7 @@ export class RoomLegs implements OtherLegs {
 
   tick(now: number): void {
     for (const peer of [...this.#stale]) if (!peer.isCongested) this.#refresh(peer);
-    for (const sender of this.#untold) this.announceDataFlow(sender, DATA_FLOW.missed);
+    for (const sender of this.#unreportedMisses) this.announceDataFlow(sender, DATA_FLOW.missed);
     for (const { tracks } of this.#remotes.values()) for (const track of tracks) track.tick(now);
   }
 
