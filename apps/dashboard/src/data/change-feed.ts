@@ -14,7 +14,7 @@ interface ChangeFeedDeps {
 }
 
 /** Pages are told at most so often; the first time at once. */
-const restMs = 1_000;
+const throttleMs = 1_000;
 /** The service says something every 15 seconds: a stream that is silent for longer is dead. */
 const silentMsMax = 60_000;
 /** Where the stream cannot be opened, pages ask by themselves; it is tried again this long after. */
@@ -81,7 +81,7 @@ async function readOnce(
         hasOpened = true;
         setOpen(true);
         // What was loaded before the first stream is a moment old at most: it need not be asked for at once.
-        if (isFirst) await wait(restMs, ending.signal);
+        if (isFirst) await wait(throttleMs, ending.signal);
         if (ending.signal.aborted) return hasOpened;
         tell(null);
       }
@@ -119,25 +119,25 @@ async function* framesOf(
   }
 }
 
-/** Gathers what comes within the rest after a call, for the next one. */
+/** Gathers what comes within `throttleMs` after a call, for the next one. */
 function coalesce(
   tell: (changed: Told) => void,
   wait: ChangeFeedDeps['wait'],
   leaving: AbortSignal,
 ): (changed: Told) => void {
   let waiting: Told | undefined;
-  let isResting = false;
+  let isThrottled = false;
   async function pass(changed: Told): Promise<void> {
-    isResting = true;
+    isThrottled = true;
     tell(changed);
-    await wait(restMs, leaving);
-    isResting = false;
+    await wait(throttleMs, leaving);
+    isThrottled = false;
     const next = waiting;
     waiting = undefined;
     if (next !== undefined && !leaving.aborted) void pass(next);
   }
   return (changed) => {
-    if (!isResting) void pass(changed);
+    if (!isThrottled) void pass(changed);
     else if (waiting === undefined) waiting = changed;
     else waiting = waiting === null || changed === null ? null : new Set([...waiting, ...changed]);
   };

@@ -43,8 +43,8 @@ export interface BusConnection {
   /** The connection was lost, or its channels are elsewhere now. */
   onLoss(listener: () => void): void;
   connect(): void;
-  hear(channels: readonly string[], listener: Listener): Promise<unknown>;
-  unhear(channels: readonly string[], listener: Listener): Promise<unknown>;
+  subscribe(channels: readonly string[], listener: Listener): Promise<unknown>;
+  unsubscribe(channels: readonly string[], listener: Listener): Promise<unknown>;
   destroy(): void;
 }
 
@@ -97,8 +97,8 @@ function openConnection(url: string, isSharded: boolean, onError: OnError): BusC
     onLoss: (listener) =>
       void client.on('error', listener).on('reconnecting', listener).on('sharded-channel-moved', listener),
     connect: () => void client.connect().catch(() => {}), // rejects only when closed before it was ever connected
-    hear: (channels, listener) => Promise.all(bySlot(channels).map((some) => subscribe(some, listener))),
-    unhear: (channels, listener) => Promise.all(bySlot(channels).map((some) => unsubscribe(some, listener))),
+    subscribe: (channels, listener) => Promise.all(bySlot(channels).map((some) => subscribe(some, listener))),
+    unsubscribe: (channels, listener) => Promise.all(bySlot(channels).map((some) => unsubscribe(some, listener))),
     destroy: () => (client.isOpen ? client.destroy() : undefined),
   };
 }

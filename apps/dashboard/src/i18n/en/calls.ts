@@ -35,7 +35,8 @@ export const calls = {
   'calls.noMatch': 'No calls match',
   'calls.appears': 'A call appears here about 20 seconds after somebody who uses the SDK publishes a track.',
   'calls.shareThis': 'Share this call',
-  'calls.shareExplained': 'Anyone who has the link sees this call, and nothing else, for 24 hours and without signing in.',
+  'calls.shareExplained':
+    'Anyone who has the link sees this call, and nothing else, for 24 hours and without signing in.',
   'calls.withoutNames': 'Without names of participants and room',
   'calls.makeLink': 'Make a link',
   'calls.link': 'Link',

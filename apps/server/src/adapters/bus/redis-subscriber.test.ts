@@ -30,7 +30,7 @@ function stage(t: TestContext) {
       on.loss = listener;
     },
     connect() {},
-    async hear(channels, listener) {
+    async subscribe(channels, listener) {
       commands.push({ at: clock.elapsed(), channels });
       // The library waits for a connection.
       if (!isReady) await new Promise(() => {});
@@ -38,7 +38,7 @@ function stage(t: TestContext) {
       for (const channel of channels) heard.add(channel);
       if (channels.includes('beat')) listener('', 'beat');
     },
-    async unhear(channels) {
+    async unsubscribe(channels) {
       for (const channel of channels) heard.delete(channel);
       left.push(...channels);
     },

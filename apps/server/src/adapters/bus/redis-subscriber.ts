@@ -35,7 +35,7 @@ export function createSubscriber(deps: SubscriberDeps) {
   /** What this process wants to hear, and when messages arrive. */
   const wanted = new Map<string, Promise<void>>();
   /** Those of them that Redis has not confirmed, and of which it was not asked to just now. */
-  const unheard = new Set<string>();
+  const unconfirmed = new Set<string>();
   /** Those of which it is asked now. To leave one of them would cross with that, and the library lose track of it. */
   const asked = new Set<string>();
   /** Left while there was no connection: the library would subscribe them again. */
@@ -72,7 +72,7 @@ export function createSubscriber(deps: SubscriberDeps) {
   async function renew(opened: BusConnection, channels: Iterable<string>): Promise<void> {
     try {
       await subscribe(opened, [...channels]);
-      await opened.hear(beatChannels, onBeat);
+      await opened.subscribe(beatChannels, onBeat);
       const left = [...abandoned].filter((channel) => !wanted.has(channel));
       abandoned.clear();
       leaveNow(left);
@@ -90,12 +90,12 @@ export function createSubscriber(deps: SubscriberDeps) {
       if (some.length === 0) continue;
       for (const channel of some) asked.add(channel);
       try {
-        await opened.hear(some, onMessage);
+        await opened.subscribe(some, onMessage);
       } finally {
         for (const channel of some) asked.delete(channel);
         leaveNow(some.filter((channel) => !wanted.has(channel)));
       }
-      for (const channel of some) unheard.delete(channel);
+      for (const channel of some) unconfirmed.delete(channel);
     }
   }
 
@@ -135,13 +135,13 @@ export function createSubscriber(deps: SubscriberDeps) {
 
   /** Asked again when there is a connection, or with the next beat; a gap follows. */
   function postpone(channels: readonly string[]): void {
-    for (const channel of channels) if (wanted.has(channel)) unheard.add(channel);
+    for (const channel of channels) if (wanted.has(channel)) unconfirmed.add(channel);
     isLost = true;
   }
 
   function leaveNow(channels: readonly string[]): void {
     if (channels.length === 0) return;
-    connection.unhear(channels, onMessage).catch(() => {
+    connection.unsubscribe(channels, onMessage).catch(() => {
       for (const channel of channels) abandoned.add(channel);
     });
   }
@@ -149,7 +149,7 @@ export function createSubscriber(deps: SubscriberDeps) {
   function onBeat(): void {
     beatsHeard += 1;
     misses = 0;
-    if (!isLost || unheard.size > 0) return;
+    if (!isLost || unconfirmed.size > 0) return;
     isLost = false;
     onGap();
   }
@@ -165,7 +165,7 @@ export function createSubscriber(deps: SubscriberDeps) {
   }
 
   const watch = setInterval(() => {
-    if (unheard.size > 0 && connection.isReady) void renew(connection, unheard);
+    if (unconfirmed.size > 0 && connection.isReady) void renew(connection, unconfirmed);
     // Each shard within five seconds: one that has moved is noticed by that, also where Redis refuses to be heard there.
     for (let at = 0; at < beatChannels.length; at += beatsMax) beat();
     misses += 1;
@@ -193,7 +193,7 @@ export function createSubscriber(deps: SubscriberDeps) {
     leave(channels: readonly string[]): void {
       for (const channel of channels) {
         wanted.delete(channel);
-        unheard.delete(channel);
+        unconfirmed.delete(channel);
       }
       leaveNow(channels.filter((channel) => !asked.has(channel)));
     },

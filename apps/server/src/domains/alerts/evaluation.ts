@@ -27,7 +27,7 @@ export interface EvaluationDeps {
 
 export const evaluateEveryMs = 60_000;
 /** Two processes that both think it is theirs count as one. */
-const restMs = 50_000;
+const evaluatedAgainAfterMs = 50_000;
 const batchMax = 200;
 
 /** Looks at every alert once a minute; what changes is stored together with what is told of it. */
@@ -78,7 +78,7 @@ export function createEvaluation(deps: EvaluationDeps) {
     let after = reached;
     reached = '';
     for (let isMore = true; isMore; ) {
-      const due = await listDue(db, { before: iso(at - restMs), after, limit: batchMax, projectId });
+      const due = await listDue(db, { before: iso(at - evaluatedAgainAfterMs), after, limit: batchMax, projectId });
       for (const alert of due) {
         if (turn.isOver()) {
           reached = after;

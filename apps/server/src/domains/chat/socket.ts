@@ -279,8 +279,8 @@ function createFrameHandlers(
         return undefined;
       }
       if (await deps.chatStanding.isShadowedIn(callerOf(connection), conversationId)) return undefined;
-      const spell = subscription?.typing;
-      const startedAt = spell && spell.until > now ? spell.startedAt : now;
+      const ongoing = subscription?.typing;
+      const startedAt = ongoing && ongoing.until > now ? ongoing.startedAt : now;
       if (subscription) subscription.typing = { startedAt, until: now + limits.CHAT_TYPING_TTL_SECONDS * 1000 };
       await typing.start(conversationId, userId, startedAt, connection.id);
       const expiresAt = iso(now + limits.CHAT_TYPING_TTL_SECONDS * 1000);

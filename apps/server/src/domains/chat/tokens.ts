@@ -32,7 +32,7 @@ interface ChatTokenDeps {
   standing: StandingOfUsers;
   revokedTokens: Pick<RevokedTokens, 'revoke'>;
   offlineTokens: Pick<OfflineTokens, 'isOffline' | 'verify'>;
-  chatStanding: Pick<ChatStanding, 'assertWelcome'>;
+  chatStanding: Pick<ChatStanding, 'assertNotBanned'>;
 }
 
 const { min: ttlMin, max: ttlMax } = chatTokenSeconds;
@@ -107,7 +107,7 @@ export function createChatTokens(deps: ChatTokenDeps) {
   async function authenticate(token: string): Promise<ChatTokenCaller> {
     const caller = offlineTokens.isOffline(token) ? await readOffline(token) : readOwn(token);
     await standing.assertHolds(caller);
-    await chatStanding.assertWelcome(caller);
+    await chatStanding.assertNotBanned(caller);
     return caller;
   }
 

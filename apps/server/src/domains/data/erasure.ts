@@ -1,7 +1,7 @@
 import type { Limits } from '@parley/contract';
 import type { Clock } from '../../core/clock.ts';
 import type { EraseStep, Erasure, Person } from '../../core/personal-data.ts';
-import { type Hold, HopelessJob, type Runner } from './worker.ts';
+import { type Hold, PermanentJobFailure, type Runner } from './worker.ts';
 
 interface ErasureDeps {
   clock: Clock;
@@ -34,7 +34,7 @@ export function createErasure({ clock, limits, cutOffUser, steps }: ErasureDeps)
 
   return async ({ userId, options, progress, ...scope }, hold) => {
     const { messages, pseudonym } = options;
-    if (userId === null || !messages || !pseudonym) throw new HopelessJob('There is nobody to erase.');
+    if (userId === null || !messages || !pseudonym) throw new PermanentJobFailure('There is nobody to erase.');
     const { projectId, environment } = scope;
     const erasure: Erasure = { projectId, environment, userId, messages, pseudonym };
     await cutOffUser(erasure);
@@ -45,6 +45,8 @@ export function createErasure({ clock, limits, cutOffUser, steps }: ErasureDeps)
       if (touched === 0 && passes > 1) return { progress: total, isNameless: true };
       await clock.sleep(limits.DATA_ERASURE_SETTLE_MS, hold.signal);
     }
-    throw new HopelessJob('The user goes on being active: mint no more tokens for them, then erase them again.');
+    throw new PermanentJobFailure(
+      'The user goes on being active: mint no more tokens for them, then erase them again.',
+    );
   };
 }

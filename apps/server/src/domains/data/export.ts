@@ -8,7 +8,7 @@ import type { Blobs } from '../../core/ports.ts';
 import type { Files } from './files.ts';
 import { readWhole, withFile, writeWhole } from './folder.ts';
 import { noteFile } from './job-store.ts';
-import { type Hold, HopelessJob, type Runner } from './worker.ts';
+import { type Hold, PermanentJobFailure, type Runner } from './worker.ts';
 
 interface ExportDeps {
   db: Db;
@@ -40,7 +40,7 @@ export function createExport({ db, blobs, clock, limits, files, parts }: ExportD
 
   return async (job, hold) => {
     const { id, projectId, environment, userId } = job;
-    if (userId === null) throw new HopelessJob('The user was erased.');
+    if (userId === null) throw new PermanentJobFailure('The user was erased.');
     // Left by an attempt that was killed.
     if (job.blobKey !== null) await blobs.delete(job.blobKey);
     return withFile(async (file) => {

@@ -6,7 +6,7 @@ import type { Blobs } from '../../core/ports.ts';
 import type { Chat } from '../chat/index.ts';
 import { readWhole, withFile, writeWhole } from './folder.ts';
 import type { StoredJob } from './job-store.ts';
-import { type Hold, HopelessJob, type Runner } from './worker.ts';
+import { type Hold, PermanentJobFailure, type Runner } from './worker.ts';
 
 interface ImportDeps {
   blobs: Blobs;
@@ -25,7 +25,7 @@ const newline = 0x0a;
 export function createImport({ blobs, importer }: ImportDeps): Runner {
   async function fetchFile({ blobKey }: StoredJob, file: FileHandle): Promise<void> {
     const content = blobKey === null ? null : await blobs.read(blobKey);
-    if (content === null) throw new HopelessJob('The file is not there any more.');
+    if (content === null) throw new PermanentJobFailure('The file is not there any more.');
     await pipeline(content, writeWhole(file));
   }
 
@@ -64,7 +64,7 @@ export function createImport({ blobs, importer }: ImportDeps): Runner {
       return { progress: await withFile((file) => run(job, hold, file)) };
     } catch (error) {
       // What a line says wrongly, no repetition makes right.
-      if (error instanceof Error && error.name === 'LineProblem') throw new HopelessJob(error.message);
+      if (error instanceof Error && error.name === 'LineProblem') throw new PermanentJobFailure(error.message);
       throw error;
     }
   };
@@ -76,7 +76,8 @@ async function* linesOf(file: FileHandle): AsyncGenerator<{ line: number; bytes:
   let line = 0;
   for await (const bytes of splitLines(readWhole(file))) {
     line += 1;
-    if (bytes.length > lineBytesMax) throw new HopelessJob(`Line ${line}: it has more than ${lineBytesMax} bytes.`);
+    if (bytes.length > lineBytesMax)
+      throw new PermanentJobFailure(`Line ${line}: it has more than ${lineBytesMax} bytes.`);
     if (bytes.length > 0) yield { line, bytes };
   }
 }

@@ -24,9 +24,9 @@ export interface Result {
 /** Does a job from its beginning: done twice it has the same result as once. */
 export type Runner = (job: StoredJob, hold: Hold) => Promise<Result>;
 
-/** A job that nothing can help: it is not tried again. The message is for its owner. */
-export class HopelessJob extends Error {
-  override name = 'HopelessJob';
+/** A failure that no retry can mend. The message is for its owner. */
+export class PermanentJobFailure extends Error {
+  override name = 'PermanentJobFailure';
 }
 
 class LostJob extends Error {
@@ -101,7 +101,7 @@ export function createWorker({ db, clock, log, unitOfWork, runners }: WorkerDeps
   /** What was interrupted is due at once, for any process; what failed later. */
   async function fallBack(job: StoredJob, error: unknown): Promise<void> {
     if (error instanceof LostJob) return releaseJob(db, job, iso(clock.now()));
-    if (error instanceof HopelessJob) return finish(job, 'FAILED', { progress: job.progress }, error.message);
+    if (error instanceof PermanentJobFailure) return finish(job, 'FAILED', { progress: job.progress }, error.message);
     log.warn({ error, jobId: job.id, kind: job.kind }, 'a data job failed');
     if (job.attempts >= attemptsMax)
       return finish(job, 'FAILED', { progress: job.progress }, 'It failed too often; the log of the server says why.');

@@ -134,7 +134,7 @@ export async function listRevokedSince(db: Queryable, since: string): Promise<St
 }
 
 /** Those who are not banned, and of whose tokens none can be left. */
-export async function deleteForgiven(
+export async function deleteExpiredEndUsers(
   db: Queryable,
   now: string,
   revokedBefore: string,

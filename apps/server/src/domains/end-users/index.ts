@@ -14,7 +14,7 @@ import type { Bus } from '../../core/ports.ts';
 import { refuse } from '../../core/validation.ts';
 import type { Access } from '../projects/index.ts';
 import {
-  deleteForgiven,
+  deleteExpiredEndUsers,
   findEndUser,
   isStored,
   listEndUsers,
@@ -171,9 +171,9 @@ export function createEndUsers(deps: EndUsersDeps): EndUsers {
     for (const user of await listRevokedSince(db, iso(clock.now() - lookBackMs))) cutOff(user);
   }
 
-  function forgive(turn: Turn): Promise<number> {
+  function deleteExpired(turn: Turn): Promise<number> {
     const now = clock.now();
-    return deleteInBatches({ turn }, (limit) => deleteForgiven(db, iso(now), iso(now - keptMs), limit));
+    return deleteInBatches({ turn }, (limit) => deleteExpiredEndUsers(db, iso(now), iso(now - keptMs), limit));
   }
 
   return {
@@ -185,7 +185,7 @@ export function createEndUsers(deps: EndUsersDeps): EndUsers {
       { name: 'revoked-users', everyMs: 1_500, run: cutOffRevoked, onEveryProcess: true },
       { name: 'revoked-tokens', everyMs: 1_500, run: revokedTokens.cutOffRevoked, onEveryProcess: true },
       { name: 'forgotten-tokens', everyMs: 60 * 60_000, run: revokedTokens.forget, onDatabaseAlone: true },
-      { name: 'forgiven-users', everyMs: 60 * 60_000, run: forgive, onDatabaseAlone: true },
+      { name: 'forgiven-users', everyMs: 60 * 60_000, run: deleteExpired, onDatabaseAlone: true },
     ],
     async start() {
       await revokedTokens.start();

@@ -18,7 +18,7 @@ interface StandingDeps {
   namesOf: NamesOf;
 }
 
-/** Whether an end user is welcome: asked with every token, so kept in memory, but never for longer than a second. */
+/** Whether an end user is banned or revoked: asked with every token, so kept in memory, but never for longer than a second. */
 export type Standing = ReturnType<typeof createStanding>;
 
 const cacheTtlMs = 1_000;
@@ -49,7 +49,7 @@ export function createStanding({ db, clock, access, revokedTokens, namesOf }: St
 
   const isVoid = ({ revokedAt }: StoredEndUser, issuedAt: number): boolean => issuedAt <= Date.parse(revokedAt);
 
-  function assertWelcome(user: StoredEndUser | undefined, issuedAt: number): void {
+  function assertNotShutOut(user: StoredEndUser | undefined, issuedAt: number): void {
     if (!user) return;
     if (isBanned(user)) fail('SVC_USER_BANNED');
     if (isVoid(user, issuedAt)) fail('SVC_TOKEN_REVOKED');
@@ -63,16 +63,16 @@ export function createStanding({ db, clock, access, revokedTokens, namesOf }: St
     isBanned,
     forget: (scope: ProjectScope, userId: string): void => users.drop(keyOf(scope, userId)),
 
-    /** Fails for a token whose project, key or user is no longer welcome, or that was revoked by its id. */
+    /** Fails for a token whose project, key or user is shut out, or that was revoked by its id. */
     async assertHolds(grant: Grant): Promise<void> {
       await access.assertHolds(grant);
-      assertWelcome(await known(grant, grant.userId), grant.issuedAt);
+      assertNotShutOut(await known(grant, grant.userId), grant.issuedAt);
       if (await revokedTokens.isRevoked(grant)) fail('SVC_TOKEN_REVOKED');
     },
 
     /** As to the user and the token's id, by the store itself, inside a transaction. */
     async assertHoldsIn(tx: Queryable, grant: Grant): Promise<void> {
-      assertWelcome(await findEndUser(tx, grant, namesOf(grant, grant.userId)), grant.issuedAt);
+      assertNotShutOut(await findEndUser(tx, grant, namesOf(grant, grant.userId)), grant.issuedAt);
       if (await revokedTokens.isRevokedIn(tx, grant)) fail('SVC_TOKEN_REVOKED');
     },
 

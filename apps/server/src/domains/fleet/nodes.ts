@@ -50,7 +50,7 @@ const retryDelaysMs = [0, 300, 1_000, 2_000, 5_000];
 const holdsMs = [1_000, 2_000, 5_000, 10_000, 30_000];
 const soundMs = 60_000;
 /** Nobody who joins waits for a node that did not answer just now. */
-const deadHoldMs = 3_000;
+const unresponsiveHoldMs = 3_000;
 /** A connection that broke may be back by the second question. */
 const askAgainMs = 300;
 const stepOf = (steps: readonly number[], index: number): number => steps[Math.min(index, steps.length - 1)] ?? 0;
@@ -180,7 +180,7 @@ export function createNodes(deps: NodesDeps): Nodes {
     await clock.sleep(askAgainMs, closing.signal);
     if (await isHeard(name, withinMs)) return true;
     const node = nodeOf(name);
-    node.heldUntil = Math.max(node.heldUntil, clock.elapsed() + deadHoldMs);
+    node.heldUntil = Math.max(node.heldUntil, clock.elapsed() + unresponsiveHoldMs);
     node.link?.close();
     return false;
   }

@@ -21,7 +21,7 @@ export interface Watch {
 export const beatEveryMs = 5_000;
 const gapMs = 10_000;
 const processTimeoutMs = 15_000;
-const freshlyDeadMs = 5 * 60_000;
+const recentlySilentMs = 5 * 60_000;
 const forgetProcessAfterMs = 24 * 60 * 60_000;
 
 export function createWatch({ db, clock, processId }: { db: Db; clock: Clock; processId: string }): Watch {
@@ -45,7 +45,7 @@ export function createWatch({ db, clock, processId }: { db: Db; clock: Clock; pr
     },
     hasDead() {
       const cutoff = silentBefore(processTimeoutMs);
-      return cutoff !== null && isAnySilent(cutoff, iso(clock.now() - freshlyDeadMs));
+      return cutoff !== null && isAnySilent(cutoff, iso(clock.now() - recentlySilentMs));
     },
     async beat() {
       const now = clock.now();

@@ -57,7 +57,7 @@ interface SpeakersDeps<R> {
 export function createSpeakers<R extends SpokenIn>({ clock, send }: SpeakersDeps<R>) {
   function flush(room: R): void {
     const { speaking, nodes } = room;
-    dropUnheard(room);
+    dropUnreachable(room);
     const changed = takeChanges(speaking.voices);
     if (changed.length === 0) return;
     speaking.dueAt = Math.max(clock.elapsed(), speaking.dueAt) + everyMs;
@@ -125,7 +125,7 @@ export function createSpeakers<R extends SpokenIn>({ clock, send }: SpeakersDeps
 const silent = (identity: string): SpeakerUpdate => ({ identity, level: 0, active: false });
 
 /** Of nodes whose events do not come here any more [FLEET-21]. */
-function dropUnheard({ speaking, nodes, members }: SpokenIn): void {
+function dropUnreachable({ speaking, nodes, members }: SpokenIn): void {
   const voices = [...speaking.voices];
   if (voices.every(([, { node }]) => nodes.has(node))) return;
   const here = new Set([...members.values()].map(({ serverName }) => serverName));

@@ -15,7 +15,7 @@ const logBytesMax = 16 * 1024 * 1024;
 const logBytes = `select pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::float8 as bytes from pg_control_checkpoint()`;
 
 // Autovacuum's own thresholds. `isUrgent`: so many dead rows that even a busy database had better stop for them.
-const neediest = `
+const maintenanceCandidate = `
   select format('%I.%I', schemaname, relname) as name,
     n_dead_tup > 50 + 0.2 * n_live_tup as is_dirty,
     n_dead_tup > 20000 + n_live_tup as is_urgent
@@ -31,7 +31,7 @@ export function createMaintenance({ run, isFree, isIdle }: MaintenanceDeps) {
   return function maintain(): void {
     if (!isFree()) return;
     if (Number(run(logBytes).results[0]?.rows[0]?.['bytes']) > logBytesMax) return void run('checkpoint');
-    const table = run(neediest).results[0]?.rows[0];
+    const table = run(maintenanceCandidate).results[0]?.rows[0];
     if (!table) return;
     if (table['is_dirty'] && (isIdle() || table['is_urgent'])) run(`vacuum (analyze) ${table['name']}`);
     else if (isIdle()) run(`analyze ${table['name']}`);

@@ -13,7 +13,7 @@ interface DormancyDeps {
 /** Of the entries at rest so many stay awake: those are the next to be written to. */
 const awakeKept = 20;
 /** So long nothing has happened in a conversation at rest. */
-const restMs = 120_000;
+const dormantAfterMs = 120_000;
 /** Who has settled is not looked at again before that: all else may be muted, or busy. */
 const pauseMs = 120_000;
 /** A send to one of them waits for all. */
@@ -65,7 +65,7 @@ export function createDormancy({ db, clock, log }: DormancyDeps) {
   }
 
   /** Gives how many went dormant. */
-  async function settleAll({ scope, userId }: Owner, kept = awakeKept, quietMs = restMs): Promise<number> {
+  async function settleAll({ scope, userId }: Owner, kept = awakeKept, quietMs = dormantAfterMs): Promise<number> {
     const before = iso(clock.now() - quietMs);
     const ids = await findAtRest(db, scope, { userId, before, kept });
     let settled = 0;

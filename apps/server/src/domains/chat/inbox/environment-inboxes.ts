@@ -40,11 +40,11 @@ const lookBackMs = 20_000;
 /** Larger conversations do not show typing: it would be most of what their members get. */
 const typingMembersMax = 100;
 const rememberedMax = 20_000;
-/** The rest after a telling of many, by how long that took and how many they were. */
+/** The pause after a telling of many, by how long that took and how many they were. */
 const manyEntries = 50;
-const restShare = 19;
+const pauseShare = 19;
 const entriesPerMs = 2;
-const restMax = 3_000;
+const pauseMsMax = 3_000;
 
 /** Followed inboxes of one project and environment in this process. One read serves all who are concerned by a turn. */
 export function createEnvironmentInboxes({ db, clock, log, limits }: EnvironmentDeps, scope: ProjectScope) {
@@ -61,7 +61,7 @@ export function createEnvironmentInboxes({ db, clock, log, limits }: Environment
   let seen = new Set<string>();
   const stopping = new AbortController();
   /** Messages come first: thousands of entries are told of in a part of the time, however many change. */
-  let rest: Promise<void> = Promise.resolve();
+  let pause: Promise<void> = Promise.resolve();
 
   const inLine = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = line.then(work);
@@ -94,7 +94,7 @@ export function createEnvironmentInboxes({ db, clock, log, limits }: Environment
   function schedule(): void {
     if (isScheduled || waiting.size === 0) return;
     isScheduled = true;
-    void rest.then(() => inLine(announceWaiting)).catch(() => {});
+    void pause.then(() => inLine(announceWaiting)).catch(() => {});
   }
 
   async function announceWaiting(): Promise<void> {
@@ -105,8 +105,8 @@ export function createEnvironmentInboxes({ db, clock, log, limits }: Environment
     const pairs = await pairsOf(changed);
     await tell(pairs);
     const tookMs = clock.elapsed() - startedAt;
-    const restMs = pairs.length < manyEntries ? 0 : Math.max(tookMs * restShare, pairs.length / entriesPerMs);
-    rest = clock.sleep(Math.min(restMax, restMs), stopping.signal);
+    const pauseMs = pairs.length < manyEntries ? 0 : Math.max(tookMs * pauseShare, pairs.length / entriesPerMs);
+    pause = clock.sleep(Math.min(pauseMsMax, pauseMs), stopping.signal);
   }
 
   async function pairsOf(changed: ReadonlyMap<string, Concerned>): Promise<LivePair[]> {

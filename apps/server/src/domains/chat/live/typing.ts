@@ -22,7 +22,7 @@ const setOf = (conversationId: string): string => `typing/${conversationId}`;
 export function createTyping({ expiringSets, cursors, hub, clock, limits }: TypingDeps) {
   const ttlMs = limits.CHAT_TYPING_TTL_SECONDS * 1000;
 
-  /** `startedAt` is when this spell of typing began: the client repeats itself while it lasts. */
+  /** `startedAt` is when this typing began: the client repeats itself while it lasts. */
   async function start(conversationId: string, userId: string, startedAt: number, except?: string): Promise<void> {
     await expiringSets.touch(setOf(conversationId), userId, ttlMs, iso(startedAt));
     const expiresAt = iso(clock.now() + ttlMs);

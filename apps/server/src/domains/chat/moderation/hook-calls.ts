@@ -28,14 +28,14 @@ export interface HookCalls {
 
 /** At once, of an environment and process: one slow backend must not hold the sockets of all. */
 const runningMax = 50;
-/** So many failures in a row, and it is left alone for a while; then one call tries it. */
+/** So many failures in a row, and it is not called for a while; then one call tries it. */
 const failuresMax = 5;
-const restMs = 10_000;
+const breakerOpenMs = 10_000;
 
 interface Line {
   running: number;
   failures: number;
-  restsUntil: number;
+  breakerOpenUntil: number;
 }
 
 type Decision = { action: 'allow' } | { action: 'change'; text: string } | { action: 'refuse'; reason: string | null };
@@ -44,7 +44,7 @@ export function createHookCalls({ clock, ids, limits, callouts }: HookCallDeps):
   const lines = new Map<string, Line>();
   const lineOf = ({ projectId, environment }: ProjectScope): Line => {
     const key = `${projectId}/${environment}`;
-    const line = lines.get(key) ?? { running: 0, failures: 0, restsUntil: 0 };
+    const line = lines.get(key) ?? { running: 0, failures: 0, breakerOpenUntil: 0 };
     lines.set(key, line);
     return line;
   };
@@ -66,10 +66,10 @@ export function createHookCalls({ clock, ids, limits, callouts }: HookCallDeps):
 
   async function call(caller: ChatTokenCaller, hook: StoredHook, question: HookQuestion): Promise<Decision | null> {
     const line = lineOf(caller);
-    const isResting = line.failures >= failuresMax && clock.elapsed() < line.restsUntil;
-    if (isResting || line.running >= runningMax) return null;
+    const isBreakerOpen = line.failures >= failuresMax && clock.elapsed() < line.breakerOpenUntil;
+    if (isBreakerOpen || line.running >= runningMax) return null;
     // While it is tried again, the others go on as before.
-    if (line.failures >= failuresMax) line.restsUntil = clock.elapsed() + restMs;
+    if (line.failures >= failuresMax) line.breakerOpenUntil = clock.elapsed() + breakerOpenMs;
     line.running++;
     try {
       const { url, timeoutMs } = hook;
@@ -88,7 +88,7 @@ export function createHookCalls({ clock, ids, limits, callouts }: HookCallDeps):
         }),
       );
       line.failures = decision === null ? line.failures + 1 : 0;
-      if (line.failures >= failuresMax) line.restsUntil = clock.elapsed() + restMs;
+      if (line.failures >= failuresMax) line.breakerOpenUntil = clock.elapsed() + breakerOpenMs;
       return decision;
     } finally {
       line.running--;

@@ -66,7 +66,7 @@ export function createChatStanding({ db, clock, bus, openConnections, environmen
 
   return {
     /** Fails for a user who is banned from all chat. */
-    async assertWelcome(caller: Changed): Promise<void> {
+    async assertNotBanned(caller: Changed): Promise<void> {
       const ban = (await sanctionsOf(caller)).find(({ kind }) => kind === 'BAN');
       if (ban) failFor(ban);
     },
