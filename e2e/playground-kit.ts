@@ -35,7 +35,7 @@ export interface Playground {
   url: string;
   newContext(options?: { isDark?: boolean }): Promise<BrowserContext>;
   newPage(context?: BrowserContext): Promise<Page>;
-  /** The next test to ask for a page gets this one, with nothing of what was done in it: a new context costs three times that. */
+  /** The next test to ask for a page gets this one, with nothing of what was done in it: a new context costs three times as much. */
   leave(page: Page): Promise<void>;
   /** What no page may do: errors in the console, unhandled rejections, requests to elsewhere. */
   problems: string[];

@@ -359,7 +359,7 @@ test('[SEC-10] the right credential does on every route what the row declares', 
   }
 });
 
-/** One that nobody needs any more. A session sees both environments, and nobody hears again of a participant that came by WHIP. */
+/** One that nobody needs any more. A session sees both environments; of a participant by WHIP nobody hears again. */
 async function worldToEnd(kind: Credential): Promise<World> {
   if (kind === 'apiKey') return sibling;
   if (kind === 'chatToken') return cousin;

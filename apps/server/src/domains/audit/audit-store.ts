@@ -37,7 +37,7 @@ async function write(db: Db, before: Sql, entry: Sql, { events, isAskedFor }: Re
 export const insertEntry = (db: Db, recorded: RecordedEntry): Promise<Set<string>> =>
   write(db, empty, insert(recorded.entry), recorded);
 
-/** Writes the entry when the network is new to the key and the key has not been in too many: once, no matter who else asks. */
+/** Writes the entry when the network is new to the key and the key has not been in too many: once, whichever call is first. */
 export function insertNetworkEntry(
   db: Db,
   { keyId, network, networksMax }: { keyId: string; network: string; networksMax: number },

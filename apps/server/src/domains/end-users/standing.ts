@@ -18,7 +18,7 @@ interface StandingDeps {
   namesOf: NamesOf;
 }
 
-/** Whether an end user is banned or revoked: asked with every token, so kept in memory, but never for longer than a second. */
+/** Whether an end user is banned or revoked: asked with every token, so kept in memory, for at most a second. */
 export type Standing = ReturnType<typeof createStanding>;
 
 const cacheTtlMs = 1_000;

@@ -9,7 +9,7 @@ import {
 } from '../../core/personal-data.ts';
 import { empty, json, sql } from '../../core/sql.ts';
 
-/** Stays keep their times and their room: minutes are counted from them. A person who is still in goes with the next pass. */
+/** Stays keep their times and their room: minutes are counted from them. Who is still in goes with the next pass. */
 export async function renameSessions(db: Queryable, erasure: Erasure, limit: number): Promise<number> {
   const { projectId, environment, userId, pseudonym } = erasure;
   return db.execute(sql`

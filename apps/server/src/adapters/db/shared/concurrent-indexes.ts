@@ -47,7 +47,7 @@ async function dropIndex(db: Db, { name, statement }: ConcurrentIndex): Promise<
 }
 
 /**
- * Builds an index, or waits for the process that does. Without a lock: a process that waited for one would hold a snapshot, and
+ * Builds an index, or waits for the process that does. Without a lock: who waits for one holds a snapshot, and
  * the build waits for those. What a killed process left unfinished is dropped and built anew.
  */
 async function buildIndex(db: Db, { name, statement }: ConcurrentIndex): Promise<void> {
