@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
 import { mailedToken, newEmail } from '../apps/server/testkit/clients/visitor.ts';
 import { eventually } from '../apps/server/testkit/kit/eventually.ts';
-import { ownPort } from '../apps/server/testkit/kit/ports.ts';
+import { openPort } from '../apps/server/testkit/kit/ports.ts';
 import { type GithubPeer, startGithubPeer } from '../apps/server/testkit/peers/github-peer.ts';
 import { type OidcPeer, startOidcPeer } from '../apps/server/testkit/peers/oidc-peer.ts';
 import { assertAccessibleInBothThemes } from './accessibility.ts';
@@ -24,12 +24,12 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
   let oidc: OidcPeer;
   let hub: GithubPeer;
   before(async () => {
-    const port = await ownPort();
-    const origin = `http://localhost:${port}`;
+    const open = await openPort();
+    const origin = `http://localhost:${open.port}`;
     [oidc, hub] = await Promise.all([startOidcPeer([`${origin}/oauth/oidc`]), startGithubPeer(github)]);
     kit = await startDashboard({
+      open,
       env: {
-        PORT: String(port),
         PUBLIC_URL: origin,
         AUTH_REQUIRE_VERIFIED_EMAIL: 'true',
         OAUTH_OIDC_ISSUER: oidc.issuer,
