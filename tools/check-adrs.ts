@@ -13,9 +13,9 @@ const acceptOption = '--accept';
 const rewordedOption = '--reworded';
 const recordPath = 'docs/adr/decisions.json';
 
-const link = String.raw`\[\d{4}\]\(\S+?\)`;
+const links = String.raw`\[\d{4}\]\(\S+?\)(?:, \[\d{4}\]\(\S+?\))*`;
 const status = new RegExp(
-  String.raw`^Status: (?:accepted(?:, (?:supersedes|superseded in part by) ${link}(?:, ${link})*)?|superseded by \[(\d{4})\]\((\S+)\)), \d{4}-\d\d-\d\d$`,
+  String.raw`^Status: (?:accepted(?:, supersedes ${links})?(?:, superseded in part by ${links})?|superseded by \[(\d{4})\]\((\S+)\)), \d{4}-\d\d-\d\d$`,
 );
 const sections = ['## Context', '## Decision', '## Consequence'];
 
