@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { mailedToken, newEmail } from '../apps/server/testkit/clients/visitor.ts';
-import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { eventually, pageMs } from '../apps/server/testkit/kit/eventually.ts';
 import type { TestService } from '../apps/server/testkit/kit/service.ts';
 import { assertAccessible, assertAccessibleInBothThemes } from './accessibility.ts';
 import { skipWithoutBrowser } from './browser.ts';
@@ -113,9 +113,9 @@ describe('a test call in the dashboard', { skip: skipWithoutBrowser() }, () => {
       const isPressed = () => page.getByRole('button', { name, exact: true }).getAttribute('aria-pressed');
       assert.equal(await isPressed(), 'true');
       await page.keyboard.press(letter);
-      await eventually(async () => assert.equal(await isPressed(), 'false'));
+      await eventually(async () => assert.equal(await isPressed(), 'false'), { withinMs: pageMs });
       await page.keyboard.press(letter);
-      await eventually(async () => assert.equal(await isPressed(), 'true'));
+      await eventually(async () => assert.equal(await isPressed(), 'true'), { withinMs: pageMs });
     }
   }
 
@@ -128,7 +128,9 @@ describe('a test call in the dashboard', { skip: skipWithoutBrowser() }, () => {
       }, shortcuts);
     const microphone = page.getByRole('button', { name: 'Microphone', exact: true });
     await change('off');
-    await eventually(async () => assert.equal(await microphone.getAttribute('aria-keyshortcuts'), null));
+    await eventually(async () => assert.equal(await microphone.getAttribute('aria-keyshortcuts'), null), {
+      withinMs: pageMs,
+    });
     await page.keyboard.press('m');
     assert.equal(await microphone.getAttribute('aria-pressed'), 'true');
     await change('on');

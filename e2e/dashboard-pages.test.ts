@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
 import { allEnglish } from '../apps/dashboard/src/i18n/en/all.ts';
-import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { eventually, pageMs } from '../apps/server/testkit/kit/eventually.ts';
 import type { TestProject } from '../apps/server/testkit/kit/people.ts';
 import { assertAccessible, assertAccessibleInBothThemes, assertOtherColours } from './accessibility.ts';
 import { skipWithoutBrowser } from './browser.ts';
@@ -201,10 +201,13 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     const tryAgain = notice.getByRole('button', { name: 'Try again' });
     // What the page is told of meanwhile may meet the limit too, which is then counted anew.
     if (isTriable)
-      await eventually(async () => {
-        await page.clock.fastForward(3_000);
-        await tryAgain.click({ timeout: 2_000 });
-      });
+      await eventually(
+        async () => {
+          await page.clock.fastForward(3_000);
+          await tryAgain.click({ timeout: 2_000 });
+        },
+        { withinMs: pageMs },
+      );
     else await page.clock.fastForward(refreshMs);
     await one.loaded(page).waitFor();
     await page.getByRole('alert').first().waitFor({ state: 'detached' });
@@ -270,7 +273,7 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     for (let minute = 0; minute < 3; minute += 1) await page.clock.fastForward(refreshMs);
     assert.equal(asked, 0);
     await show(page, 'visible');
-    await eventually(() => assert.ok(asked > 0, 'the page stays old'));
+    await eventually(() => assert.ok(asked > 0, 'the page stays old'), { withinMs: pageMs });
     tab.assertClean();
   });
 
@@ -280,12 +283,15 @@ describe('dashboard pages', { skip: skipWithoutBrowser() }, () => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     // What was loaded before the stream was open is asked for once more, and may be already; asking in turns never ends.
-    await eventually(async () => {
-      asked.length = 0;
-      await page.clock.fastForward(50_000);
-      await page.locator('[data-busy="true"]').first().waitFor({ state: 'detached' });
-      assert.deepEqual(asked, []);
-    });
+    await eventually(
+      async () => {
+        asked.length = 0;
+        await page.clock.fastForward(50_000);
+        await page.locator('[data-busy="true"]').first().waitFor({ state: 'detached' });
+        assert.deepEqual(asked, []);
+      },
+      { withinMs: pageMs },
+    );
     const { name } = await project.api.call('createRoom', { body: { name: 'just-made' } });
     await page.getByRole('link', { name }).waitFor();
     const rooms = `/v1/projects/${project.id}/rooms`;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
 import { mailedToken, newEmail } from '../apps/server/testkit/clients/visitor.ts';
-import { eventually } from '../apps/server/testkit/kit/eventually.ts';
-import { ownPort } from '../apps/server/testkit/kit/ports.ts';
+import { eventually, pageMs } from '../apps/server/testkit/kit/eventually.ts';
+import { openPort } from '../apps/server/testkit/kit/ports.ts';
 import { type GithubPeer, startGithubPeer } from '../apps/server/testkit/peers/github-peer.ts';
 import { type OidcPeer, startOidcPeer } from '../apps/server/testkit/peers/oidc-peer.ts';
 import { assertAccessibleInBothThemes } from './accessibility.ts';
@@ -24,12 +24,12 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
   let oidc: OidcPeer;
   let hub: GithubPeer;
   before(async () => {
-    const port = await ownPort();
-    const origin = `http://localhost:${port}`;
+    const open = await openPort();
+    const origin = `http://localhost:${open.port}`;
     [oidc, hub] = await Promise.all([startOidcPeer([`${origin}/oauth/oidc`]), startGithubPeer(github)]);
     kit = await startDashboard({
+      open,
       env: {
-        PORT: String(port),
         PUBLIC_URL: origin,
         AUTH_REQUIRE_VERIFIED_EMAIL: 'true',
         OAUTH_OIDC_ISSUER: oidc.issuer,
@@ -263,7 +263,7 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
     await projects(second).waitFor();
     const before = refreshes.length;
     await page.clock.fastForward(14.5 * minuteMs);
-    await eventually(() => assert.ok(refreshes.length > before, 'nobody renewed'));
+    await eventually(() => assert.ok(refreshes.length > before, 'nobody renewed'), { withinMs: pageMs });
     for (const one of [page, second]) {
       await one.clock.fastForward(31_000);
       await projects(one).waitFor();
@@ -292,8 +292,9 @@ describe('dashboard sessions', { skip: skipWithoutBrowser() }, () => {
 
     await page.reload();
     const sessions = page.locator('section[aria-labelledby="sessions"]').getByRole('row');
-    await eventually(async () =>
-      assert.equal(await sessions.count(), 4, 'these two, that of the link in the mail, and a head'),
+    await eventually(
+      async () => assert.equal(await sessions.count(), 4, 'these two, that of the link in the mail, and a head'),
+      { withinMs: pageMs },
     );
     await page.getByRole('button', { name: 'Sign out everywhere' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();

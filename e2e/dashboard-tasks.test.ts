@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { mintChatToken } from '@parley/server';
-import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { eventually, pageMs } from '../apps/server/testkit/kit/eventually.ts';
 import type { TestProject } from '../apps/server/testkit/kit/people.ts';
 import { startReceiver } from '../apps/server/testkit/peers/receiver.ts';
 import { assertAccessible } from './accessibility.ts';
@@ -94,10 +94,13 @@ describe('dashboard tasks', { skip: skipWithoutBrowser() }, () => {
     await page.keyboard.press('Enter');
     await dialog.getByText('This is not the id of the user.').waitFor();
     await page.keyboard.press('Escape');
-    await eventually(async () => {
-      const { messages } = await api.call('listMessages', { room });
-      assert.ok(messages.every(({ text }) => text === null));
-    });
+    await eventually(
+      async () => {
+        const { messages } = await api.call('listMessages', { room });
+        assert.ok(messages.every(({ text }) => text === null));
+      },
+      { withinMs: pageMs },
+    );
     visit.assertClean({ expected: /Failed to load resource/ });
 
     const viewer = await kit.visit({ as: await project.member('VIEWER') });

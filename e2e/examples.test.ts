@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { createApi, Svc, speaker } from '@parley/server';
 import type { Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
-import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { eventually, pageMs } from '../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { openPlayground, type Playground } from './playground-kit.ts';
 
@@ -103,12 +103,16 @@ describe('[EX] the examples run as they are written', { skip: skipWithoutBrowser
     const token = async () => (await svc.chat.tokens.create({ userId: 'ada', conversations: ['standup'] })).token;
     const page = await run('chat', { '/api/chat-token': token });
     await page.locator('#messages', { hasText: 'Good morning' }).waitFor();
-    await eventually(async () => {
-      const { messages } = await svc.chat.messages.list('standup');
-      assert.deepEqual(messages[0]?.reactions[0]?.userIds, ['ada']);
-    });
-    await eventually(async () =>
-      assert.match((await page.evaluate(() => document.body.dataset['reaction'])) ?? '', /👍 ada$/),
+    await eventually(
+      async () => {
+        const { messages } = await svc.chat.messages.list('standup');
+        assert.deepEqual(messages[0]?.reactions[0]?.userIds, ['ada']);
+      },
+      { withinMs: pageMs },
+    );
+    await eventually(
+      async () => assert.match((await page.evaluate(() => document.body.dataset['reaction'])) ?? '', /👍 ada$/),
+      { withinMs: pageMs },
     );
     await svc.chat.messages.send('standup', { text: 'Live', senderId: 'bob' });
     await page.locator('#messages', { hasText: 'Live' }).waitFor();
@@ -124,8 +128,9 @@ describe('[EX] the examples run as they are written', { skip: skipWithoutBrowser
     const page = await run('watch-stream', { [`/api/streams/${id}/viewer`]: credentials }, `?stream=${id}`);
     await plays(page, '#stage video');
     const { conversationId } = await svc.liveStreams.get(id);
-    await eventually(async () =>
-      assert.equal((await svc.chat.messages.list(conversationId)).messages[0]?.text, 'Hi from a viewer'),
+    await eventually(
+      async () => assert.equal((await svc.chat.messages.list(conversationId)).messages[0]?.text, 'Hi from a viewer'),
+      { withinMs: pageMs },
     );
     await page.close();
     await studio.close();

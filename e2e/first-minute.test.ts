@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { eventually, pageMs } from '../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { framesOf, openPlayground, type Playground, printedLink } from './playground-kit.ts';
 
@@ -36,10 +36,13 @@ test('[RUN-7] from npm start to two moving tiles, a chat answer and the dashboar
   await assertMoves(page, 'test-');
   context.diagnostic(`${Math.round(performance.now() - addedAt)} ms from adding a test participant to moving frames`);
   await assertMoves(page, 'guest-');
-  await eventually(async () => {
-    const level = page.locator('.parley-tile[data-identity^="test-"] .parley-voice');
-    assert.ok(Number(await level.getAttribute('data-level')) > 0, 'the tone shows a level');
-  });
+  await eventually(
+    async () => {
+      const level = page.locator('.parley-tile[data-identity^="test-"] .parley-voice');
+      assert.ok(Number(await level.getAttribute('data-level')) > 0, 'the tone shows a level');
+    },
+    { withinMs: pageMs },
+  );
   tell('two tiles move, and the tone has a level');
 
   const chat = page.getByRole('region', { name: 'Chat' });

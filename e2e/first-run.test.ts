@@ -4,7 +4,7 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createApi, Svc } from '@parley/server';
-import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { eventually, processWorkMs } from '../apps/server/testkit/kit/eventually.ts';
 import { ownPort } from '../apps/server/testkit/kit/ports.ts';
 import { newDataDir, type ServerProcess, spawnServer, startProcess } from '../apps/server/testkit/kit/process.ts';
 import { failedStart, signIn } from './starts.ts';
@@ -70,7 +70,7 @@ test('[RUN-1] [RUN-3] the first start has written dev.env when /readyz first say
   const { body, headers } = await createApi({ baseUrl: url }).request('login', { body: { email, password } });
   assert.equal(body.user.emailVerified, true);
   assert.equal(headers.get('x-ratelimit-remaining'), '9');
-  await eventually(() => assert.match(server.output(), /ready in/));
+  await eventually(() => assert.match(server.output(), /ready in/), { withinMs: processWorkMs });
   assert.ok(server.output().includes(env['SVC_API_KEY'] ?? 'no key'));
   assert.match(server.output(), /survives a crash of the process, not a power cut/);
   svc = new Svc({ apiKey: env['SVC_API_KEY'] ?? '', baseUrl: url });
@@ -98,7 +98,7 @@ test('[RUN-5] the demo room has a conversation with everything a conversation ca
   const conversation = await svc.chat.conversations.get('demo');
   assert.equal(conversation.roomId, room.id);
   // The last thing that is made.
-  await eventually(async () => assert.equal((await svc.liveStreams.list()).length, 1));
+  await eventually(async () => assert.equal((await svc.liveStreams.list()).length, 1), { withinMs: processWorkMs });
   const { messages } = await svc.chat.messages.list('demo', { includeDeleted: true });
   assert.equal(messages.length, 10);
   assert.ok(messages.some(({ edited }) => edited) && messages.some(({ deleted }) => deleted));
@@ -117,21 +117,27 @@ test('[RUN-6] the events of the demo itself are delivered at the first attempt',
   const { accessToken } = await createApi({ baseUrl: server.url }).call('login', { body: { email, password } });
   const api = createApi({ baseUrl: server.url, credential: accessToken });
   const [endpoint] = await api.call('listWebhooks', { projectId });
-  await eventually(async () => {
-    const deliveries = await api.call('listDeliveries', { projectId, webhookId: endpoint?.id ?? '' });
-    assert.ok(deliveries.length >= 10);
-    for (const { status, attempts, lastError } of deliveries)
-      assert.deepEqual([status, attempts, lastError], ['DELIVERED', 1, null]);
-  });
+  await eventually(
+    async () => {
+      const deliveries = await api.call('listDeliveries', { projectId, webhookId: endpoint?.id ?? '' });
+      assert.ok(deliveries.length >= 10);
+      for (const { status, attempts, lastError } of deliveries)
+        assert.deepEqual([status, attempts, lastError], ['DELIVERED', 1, null]);
+    },
+    { withinMs: processWorkMs },
+  );
 });
 
 test('[RUN-6] events arrive at the built-in receiver, and a newcomer who writes gets a reaction', async () => {
   await svc.chat.members.add('demo', { userId: 'newcomer' });
   const { id } = await svc.chat.messages.send('demo', { text: 'hello', senderId: 'newcomer' });
-  await eventually(async () => {
-    const { reactions } = await svc.chat.messages.get(id);
-    assert.deepEqual(reactions[0]?.userIds, ['mira']);
-  });
+  await eventually(
+    async () => {
+      const { reactions } = await svc.chat.messages.get(id);
+      assert.deepEqual(reactions[0]?.userIds, ['mira']);
+    },
+    { withinMs: processWorkMs },
+  );
   const events = (await (await fetch(`${server.url}/dev/events.json`)).json()) as { type: string }[];
   assert.ok(events.some(({ type }) => type === 'message.created'));
   const page = await (await fetch(`${server.url}/dev/events`)).text();
@@ -153,7 +159,9 @@ test('[RUN-1] [RUN-5] a later start keeps key and account valid, seeds nothing t
   assert.equal((await svc.rooms.list()).length, 2, 'the demo room and the room of the stream');
   assert.equal((await svc.liveStreams.list()).length, 1);
   const { id } = await svc.chat.messages.send('demo', { text: 'still there?', senderId: 'newcomer' });
-  await eventually(async () => assert.equal((await svc.chat.messages.get(id)).reactions.length, 1));
+  await eventually(async () => assert.equal((await svc.chat.messages.get(id)).reactions.length, 1), {
+    withinMs: processWorkMs,
+  });
 });
 
 test('[RUN-4] ten wrong guesses make the link void', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { eventually, pageMs } from '../apps/server/testkit/kit/eventually.ts';
 import type { SampleConversation } from '../packages/react/gallery/sample-conversation.ts';
 import { assertAccessibleInBothThemes } from './accessibility.ts';
 import { skipWithoutBrowser } from './browser.ts';
@@ -67,10 +67,13 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
         for (const name of ['pre-join', 'call of 5', 'call, screen share', 'controls']) {
           await show(page, name);
           // The stage measures itself after it is drawn.
-          await eventually(async () => {
-            await assertFits(page, `${name}, ${direction}, ${width}`);
-            assert.deepEqual(await overlapping(page), [], `${name}, ${direction}, ${width}`);
-          });
+          await eventually(
+            async () => {
+              await assertFits(page, `${name}, ${direction}, ${width}`);
+              assert.deepEqual(await overlapping(page), [], `${name}, ${direction}, ${width}`);
+            },
+            { withinMs: pageMs },
+          );
         }
       }
       await gallery.leave(page);
@@ -329,7 +332,7 @@ describe('[KIT] the gallery', { skip: skipWithoutBrowser(), timeout: 600_000 }, 
     const page = await alone('call, recorded');
     const sign = page.getByRole('status').getByText('Recording', { exact: true });
     await sign.waitFor();
-    await eventually(async () => assert.deepEqual(await overlapping(page), []));
+    await eventually(async () => assert.deepEqual(await overlapping(page), []), { withinMs: pageMs });
     const { bottom } = await sign.evaluate((element) => element.getBoundingClientRect().toJSON());
     const tops = await page
       .locator('.parley-tile')

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createApi } from '@parley/server';
 import { examine } from '../apps/server/src/doctor/index.ts';
 import { everyPermission, joinRoom } from '../apps/server/testkit/clients/signal-client.ts';
-import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { eventually, processWorkMs } from '../apps/server/testkit/kit/eventually.ts';
 import { newDataDir, type ServerProcess, startProcess } from '../apps/server/testkit/kit/process.ts';
 import { embeddedNode } from './node-process.ts';
 
@@ -101,5 +101,5 @@ for (const [name, { end, code }] of Object.entries(ends))
     const pids = descendants(server.child.pid ?? 0);
     assert.ok(pids.length >= 2, 'no media processes');
     assert.equal(await end(server), code);
-    await eventually(() => !pids.some(isAlive));
+    await eventually(() => !pids.some(isAlive), { withinMs: processWorkMs });
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { eventually, pageMs } from '../apps/server/testkit/kit/eventually.ts';
 import { assertAccessibleInBothThemes } from './accessibility.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { assertFits } from './dashboard-kit.ts';
@@ -47,7 +47,7 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     assert.equal(await page.locator('.parley-tile video').count(), 0);
 
     const field = page.getByRole('textbox', { name: 'Message' });
-    await eventually(async () => assert.ok(await field.isEnabled()));
+    await eventually(async () => assert.ok(await field.isEnabled()), { withinMs: pageMs });
     await field.focus();
     await page.keyboard.type('first m');
     await page.keyboard.press('Enter');
@@ -99,7 +99,9 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
 
     test('[PLAY-2] [SDK-52] [KIT-39] a file goes up and comes down again; typing and presence are shown', async () => {
       for (const page of [ada, bob])
-        await eventually(async () => assert.ok(await page.getByRole('textbox', { name: 'Message' }).isEnabled()));
+        await eventually(async () => assert.ok(await page.getByRole('textbox', { name: 'Message' }).isEnabled()), {
+          withinMs: pageMs,
+        });
       await ada.getByText('Here: guest').waitFor();
       // Who comes second hears of nobody entering.
       await bob.getByText('Here: guest').waitFor();
@@ -152,9 +154,9 @@ describe('[PLAY] the playground', { skip: skipWithoutBrowser(), timeout: 300_000
     const entry = (page: Page, name: string) => page.getByRole('button', { name: new RegExp(`^${name}`) });
     const field = (page: Page) => page.getByRole('textbox', { name: 'Message' });
     await entry(bob, 'Harbour crew').press('Enter');
-    await eventually(async () => assert.ok(await field(bob).isEnabled()));
+    await eventually(async () => assert.ok(await field(bob).isEnabled()), { withinMs: pageMs });
     await entry(ada, 'Lounge').press('Enter');
-    await eventually(async () => assert.ok(await field(ada).isEnabled()));
+    await eventually(async () => assert.ok(await field(ada).isEnabled()), { withinMs: pageMs });
 
     await field(ada).focus();
     await ada.keyboard.type('The lighthouse is lit, @bo');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, rm } from 'node:fs/promises';
 import { test } from 'node:test';
 import { createApi, isSvcError } from '@parley/server';
-import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { eventually, processWorkMs } from '../apps/server/testkit/kit/eventually.ts';
 import { newDataDir, type ServerProcess, startProcess } from '../apps/server/testkit/kit/process.ts';
 
 interface Line {
@@ -13,11 +13,14 @@ interface Line {
 
 /** What the process logged, until it said that it is ready. */
 const logged = (server: ServerProcess): Promise<Line[]> =>
-  eventually(() => {
-    const lines = [...server.output().matchAll(/^\{.*\}$/gm)].map(([line]) => JSON.parse(line) as Line);
-    assert.ok(lines.some(({ msg }) => msg === 'ready'));
-    return lines;
-  });
+  eventually(
+    () => {
+      const lines = [...server.output().matchAll(/^\{.*\}$/gm)].map(([line]) => JSON.parse(line) as Line);
+      assert.ok(lines.some(({ msg }) => msg === 'ready'));
+      return lines;
+    },
+    { withinMs: processWorkMs },
+  );
 
 test('[RUN-25] [AUTH-37] production starts with PUBLIC_URL alone, says what it stands on, and prints the link of its first account', async () => {
   const DATA_DIR = await newDataDir();

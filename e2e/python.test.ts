@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { createApi, newWebhookSecret, Svc, signWebhook, speaker } from '@parley/server';
-import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { eventually, processWorkMs } from '../apps/server/testkit/kit/eventually.ts';
 import { ownPort } from '../apps/server/testkit/kit/ports.ts';
 import type { ServerProcess } from '../apps/server/testkit/kit/process.ts';
 import { sharedDevServer } from './playground-kit.ts';
@@ -124,7 +124,9 @@ describe('[EX] the Python clients run as they are written', { skip: skipWithoutP
     await eventually(() => assert.ok(bob.output().length > pictures), { withinMs: 60_000 });
     for (const one of [ada, bob]) await one.end();
     proxy.close();
-    await eventually(async () => assert.equal((await svc.rooms.participants('python-call')).length, 0));
+    await eventually(async () => assert.equal((await svc.rooms.participants('python-call')).length, 0), {
+      withinMs: processWorkMs,
+    });
   });
 
   /** A room that one publishes in by WHIP and another watches by WHEP, with a picture. */

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { type Api, createApi } from '@parley/server';
 import { everyPermission, joinRoom, type SignalClient } from '../apps/server/testkit/clients/signal-client.ts';
-import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { eventually, processWorkMs } from '../apps/server/testkit/kit/eventually.ts';
 import { type ServerProcess, startProcess } from '../apps/server/testkit/kit/process.ts';
 import { openTestDatabase, type TestDatabase } from '../apps/server/testkit/kit/test-database.ts';
 import { type NodeProcess, startNodeProcess } from './node-process.ts';
@@ -148,10 +148,13 @@ describe('two servers and two media nodes on PostgreSQL and Redis', {
       ),
     );
     for (const one of again) assert.notEqual(one.joined.room.serverName, name);
-    await eventually(async () => {
-      const there = await api.call('listRoomParticipants', { id: room.id });
-      assert.deepEqual(there.map(({ identity }) => identity).sort(), ['ada', 'bob']);
-    });
+    await eventually(
+      async () => {
+        const there = await api.call('listRoomParticipants', { id: room.id });
+        assert.deepEqual(there.map(({ identity }) => identity).sort(), ['ada', 'bob']);
+      },
+      { withinMs: processWorkMs },
+    );
     const past = await api.call('listRoomSessions', { id: room.id });
     assert.equal(past.filter(({ disconnectReason }) => disconnectReason === 'MEDIA_FAILURE').length, 2);
     for (const one of again) await one.close();

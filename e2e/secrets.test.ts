@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { eventually, processWorkMs } from '../apps/server/testkit/kit/eventually.ts';
 import { isWhole } from '../apps/server/testkit/kit/part.ts';
 import { canaryRows, type Planted, plantedIn } from './secrets/canaries.ts';
 import { formsOf, type Leak, leaksIn, type Piece } from './secrets/leak-search.ts';
@@ -82,7 +82,7 @@ async function loseTheOutside(scene: Scene, workload: Workload): Promise<void> {
   await scene.outside.vanish();
   const anonymous = scene.as();
   await anonymous.call('requestPasswordReset', { body: { email: workload.account.email } });
-  await eventually(() => scene.server.output().includes('mail was not sent'));
+  await eventually(() => scene.server.output().includes('mail was not sent'), { withinMs: processWorkMs });
   await scene.as(workload.account.accessToken).call('getProjectDiagnostics', { projectId: workload.ids.projectId });
 }
 

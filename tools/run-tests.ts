@@ -47,7 +47,6 @@ if (!existsSync(migratedTemplate(readMigrations(serverMigrations)))) {
 
 const report = createReport(words.length > 0);
 const workers = Number(values.workers);
-const patient = { PARLEY_TEST_PATIENCE_MS: '30000' };
 const preferred = { PARLEY_TEST_NICE: '-10' };
 // To optimise the embedded database's engine takes 3 s of CPU, which no worker lives long enough to get back.
 const execArgv = ['--liftoff-only'];
@@ -57,14 +56,14 @@ const ownTime = offer('own time');
 if (values.production) {
   const others = files.filter((file) => weightOf(file) !== 'own time');
   // Those of several processes mostly wait for timeouts: among the others they take no time of their own.
-  const all = offerFiles(others, patient);
+  const all = offerFiles(others);
   await runLanes([[ownTime, all], ...Array.from({ length: workers }, () => [all])]);
 } else {
   const light = offer('light');
   // In workers of their own, which share browsers, a media node and an `npm start`.
-  const heavy = offer('heavy', patient);
-  const media = offer('media', { ...patient, ...preferred });
-  const node = offer('node', { ...patient, ...preferred });
+  const heavy = offer('heavy');
+  const media = offer('media', preferred);
+  const node = offer('node', preferred);
   // One more than there are cores, and one for media: all of them wait for timers and servers as much as they compute.
   const lanes = [[ownTime, light, heavy], ...Array.from({ length: workers }, () => [light, heavy])];
   await runLanes([...lanes, [media, node, light, heavy]]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
+import { eventually, pageMs } from '../../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from '../browser.ts';
 import { openSdk, type SdkKit } from './kit.ts';
 
@@ -72,8 +72,10 @@ test('[SDK-14] messages written offline survive a reload of the page and go out 
   }, id);
 
   kit.tcp.cut();
-  await eventually(async () =>
-    assert.equal(await page.evaluate(() => window.talk.chat.state.getSnapshot().connection), 'reconnecting'),
+  await eventually(
+    async () =>
+      assert.equal(await page.evaluate(() => window.talk.chat.state.getSnapshot().connection), 'reconnecting'),
+    { withinMs: pageMs },
   );
   // In the same tick: their times are the same, and only the queue knows their order.
   const texts = Array.from({ length: 12 }, (_, at) => `offline ${at}`);
@@ -82,7 +84,7 @@ test('[SDK-14] messages written offline survive a reload of the page and go out 
     texts,
   );
   assert.deepEqual(new Set(outcomes), new Set(['queued']));
-  await eventually(async () => assert.equal((await stored(page)).length, texts.length));
+  await eventually(async () => assert.equal((await stored(page)).length, texts.length), { withinMs: pageMs });
 
   await page.reload();
   assert.deepEqual((await stored(page)).sort(), [...texts].sort(), 'a reload loses nothing');

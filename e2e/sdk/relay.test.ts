@@ -10,7 +10,7 @@ import type { Description } from '@parley/media-description';
 import { type Api, createApi } from '@parley/server';
 import { joinAs } from '../../apps/server/testkit/clients/rooms.ts';
 import { openTls } from '../../apps/server/testkit/clients/tls-client.ts';
-import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
+import { eventually, mediaMs } from '../../apps/server/testkit/kit/eventually.ts';
 import { ownPort } from '../../apps/server/testkit/kit/ports.ts';
 import { startService, type TestService } from '../../apps/server/testkit/kit/service.ts';
 import { createAuthority, type TestAuthority } from '../../apps/server/testkit/peers/tls-receiver.ts';
@@ -123,12 +123,15 @@ test('[TURN-10] by TLS on the one port of a server: a connectivity check is answ
   const client = new TurnClient(streamWire(socket), { username, credential });
   assert.equal((await client.allocate()).error, 0);
   assert.equal(await client.bindChannel(0x4000, address('127.0.0.1', node.config.udpPort)), 0);
-  await eventually(() => {
-    client.sendChannel(0x4000, connectivityCheck(ice, mine.ice.ufrag));
-    const answers = client.received.map(({ data }) => ({ data, message: decodeStun(data) }));
-    const answer = answers.find(({ message }) => message?.class === 'success');
-    assert.ok(answer?.message && isSigned(answer.data, answer.message, ice.pwd));
-  });
+  await eventually(
+    () => {
+      client.sendChannel(0x4000, connectivityCheck(ice, mine.ice.ufrag));
+      const answers = client.received.map(({ data }) => ({ data, message: decodeStun(data) }));
+      const answer = answers.find(({ message }) => message?.class === 'success');
+      assert.ok(answer?.message && isSigned(answer.data, answer.message, ice.pwd));
+    },
+    { withinMs: mediaMs },
+  );
   client.close();
   caller.close();
 });

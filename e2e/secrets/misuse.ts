@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { signalingPath } from '@parley/contract';
 import { WebSocket } from 'ws';
-import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
+import { eventually, processWorkMs } from '../../apps/server/testkit/kit/eventually.ts';
 import type { Planted } from './canaries.ts';
 import type { Scene } from './scene.ts';
 import type { Workload } from './workload.ts';
@@ -112,7 +112,7 @@ async function sendFrames(scene: Scene, path: string, protocols: string[], frame
     for (const frame of frames) ws.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
   });
   const isRefusal = (text: string) => /"type":"error"|^\d{4} |"code":/.test(text);
-  await eventually(() => received.some(isRefusal));
+  await eventually(() => received.some(isRefusal), { withinMs: processWorkMs });
   ws.terminate();
   scene.answers.push({ where: `refusal by the socket ${path.split('?')[0]}`, text: received.join('\n') });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Api } from '@parley/server';
-import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
+import { eventually, processWorkMs } from '../../apps/server/testkit/kit/eventually.ts';
 import { eventIn } from '../../apps/server/testkit/peers/receiver.ts';
 import type { Scene } from './scene.ts';
 
@@ -43,7 +43,9 @@ async function liveWithScanner(scene: Scene, api: Api, ada: Api, room: string) {
   const { attachment, uploadUrl, headers } = await ada.call('requestAttachment', { room, body });
   assert.ok((await scene.fetch(uploadUrl, { method: 'PUT', headers, body: 'x' })).ok);
   await ada.call('completeAttachment', { attachmentId: attachment.id });
-  const asked = await eventually(() => receiver.requests.find(({ path }) => path.endsWith('/scan')) ?? assert.fail());
+  const asked = await eventually(() => receiver.requests.find(({ path }) => path.endsWith('/scan')) ?? assert.fail(), {
+    withinMs: processWorkMs,
+  });
   const url = String(eventIn(asked).data['url']);
   assert.equal(await (await scene.fetch(url)).text(), 'x');
   return { secret: secret ?? assert.fail('a new scanner shows its secret'), signature: signatureIn(url) };

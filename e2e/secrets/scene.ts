@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { allRoutes } from '@parley/contract';
 import { type Api, createApi } from '@parley/server';
 import type { SocketClient } from '../../apps/server/testkit/clients/socket-client.ts';
-import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
+import { eventually, processWorkMs } from '../../apps/server/testkit/kit/eventually.ts';
 import { ownPort } from '../../apps/server/testkit/kit/ports.ts';
 import { newDataDir, type ServerProcess, startProcess } from '../../apps/server/testkit/kit/process.ts';
 import { type NodeProcess, startNodeProcess } from '../node-process.ts';
@@ -42,7 +42,7 @@ export async function startScene(mode: Mode): Promise<Scene> {
   const variables = { ...ownSettings(mode), ...outside.variables, PORT: String(port), PUBLIC_URL: publicUrl };
   const node = await startNodeProcess({ name: dye, secret: chosen.sfuSecret, controlUrl: `http://127.0.0.1:${port}` });
   // Before there is a server, so that the node has something to complain about.
-  await eventually(() => node.output() !== '');
+  await eventually(() => node.output() !== '', { withinMs: processWorkMs });
   const server = await startProcess({ ...variables, DATA_DIR: dataDir });
   const answers: Piece[] = [];
   const sockets: SocketClient[] = [];

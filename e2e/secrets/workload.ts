@@ -5,7 +5,7 @@ import type { IceServer, MintRtcToken, Room } from '@parley/contract';
 import { type Api, readEvents } from '@parley/server';
 import { everyPermission, joinRoom } from '../../apps/server/testkit/clients/signal-client.ts';
 import { openSocket } from '../../apps/server/testkit/clients/socket-client.ts';
-import { eventually } from '../../apps/server/testkit/kit/eventually.ts';
+import { eventually, processWorkMs } from '../../apps/server/testkit/kit/eventually.ts';
 import { liveWithMoreOfChat, signatureIn } from './more-of-chat.ts';
 import { newSecret } from './outside.ts';
 import { refused } from './refused.ts';
@@ -28,7 +28,7 @@ export async function runWorkload(scene: Scene) {
   const provider = scene.mode === 'embedded' ? await liveWithProvider(scene) : null;
   const development = scene.mode === 'embedded' ? await liveAsDeveloper(scene) : null;
   const factors = await liveWithFactors(scene, operator, account);
-  await eventually(() => stream.text().includes(scene.dye) && hasArrived(scene));
+  await eventually(() => stream.text().includes(scene.dye) && hasArrived(scene), { withinMs: processWorkMs });
   const ids = { projectId, ...keys.ids, ...webhook.ids, ...media.ids, ...chat.ids, ...streams.ids };
   return { account, keys, webhook, signing, factors, media, chat, streams, provider, development, stream, ids };
 }
@@ -81,11 +81,14 @@ async function refreshTwice(scene: Scene, body: { email: string; password: strin
 const cookieIn = (headers: Headers): string => /=([^;]+);/.exec(headers.get('set-cookie') ?? '')?.[1] ?? '';
 
 const mailedToken = (scene: Scene, email: string, page: string): Promise<string> =>
-  eventually(() => {
-    const texts = scene.outside.smtp.messages().flatMap(({ to, text }) => (to === email ? [text] : []));
-    const links = texts.flatMap((text) => [...text.matchAll(/\/([\w-]+)\?token=([\w-]+)/g)]);
-    return links.find(([, name = '']) => name.includes(page))?.[2] ?? Promise.reject(new Error(texts.join('\n')));
-  });
+  eventually(
+    () => {
+      const texts = scene.outside.smtp.messages().flatMap(({ to, text }) => (to === email ? [text] : []));
+      const links = texts.flatMap((text) => [...text.matchAll(/\/([\w-]+)\?token=([\w-]+)/g)]);
+      return links.find(([, name = '']) => name.includes(page))?.[2] ?? Promise.reject(new Error(texts.join('\n')));
+    },
+    { withinMs: processWorkMs },
+  );
 
 async function liveWithKeys(scene: Scene, operator: Api, projectId: string) {
   const create = () =>
@@ -116,7 +119,7 @@ async function liveWithWebhook(scene: Scene, operator: Api, projectId: string) {
   const webhookId = made.id;
   const test = async (received: number) => {
     const { id } = await operator.call('testWebhook', { projectId, webhookId });
-    await eventually(() => receiver.requests.length >= received);
+    await eventually(() => receiver.requests.length >= received, { withinMs: processWorkMs });
     return id;
   };
   await test(1);
@@ -169,7 +172,7 @@ async function liveWithMedia(scene: Scene, { api, operator, projectId }: MediaDe
   const mint = (identity: string, permissions: MintRtcToken['permissions'] = everyPermission) =>
     api.call('mintRtcToken', { roomId: room.id, body: { participantIdentity: identity, permissions } });
   const [ada, whip, whep, revoked] = [await mint('ada'), await mint('whip'), await mint('whep'), await mint('gone')];
-  const client = await eventually(() => joinRoom(scene.url, ada.token), { everyMs: 250 });
+  const client = await eventually(() => joinRoom(scene.url, ada.token), { everyMs: 250, withinMs: processWorkMs });
   scene.keep(client);
   const icePasswords = [
     await plain(scene, room, 'whip', whip.token, sendOffer),
@@ -181,18 +184,24 @@ async function liveWithMedia(scene: Scene, { api, operator, projectId }: MediaDe
   await assert.rejects(joinRoom(scene.url, (await mint('eve', { join: false })).token));
   const errorId = await eventually(
     async () => (await api.call('listErrors', {}))[0]?.id ?? Promise.reject(new Error('no error is listed')),
+    { withinMs: processWorkMs },
   );
   const connectionId = randomUUID();
   await scene.as(ada.token).call('sendTelemetry', { body: { connectionId, type: 'ice.connected' } });
   // A report of how the call was makes it one that can be read.
   const sample = { type: 'stats.sample' as const, data: { everyMs: 5_000, count: 1, tracks: [] } };
   const told = { body: { connectionId: client.connectionId, ...sample } };
-  await eventually(async () => assert.ok((await scene.as(ada.token).call('sendTelemetry', told)).accepted));
-  const [call] = await operator.call('listProjectCalls', { projectId, query: { environment: 'DEVELOPMENT' } });
-  const [request] = await eventually(async () => {
-    const requests = await operator.call('listProjectRequests', { projectId, query: { environment: 'DEVELOPMENT' } });
-    return requests.length > 0 ? requests : Promise.reject(new Error('no request is listed'));
+  await eventually(async () => assert.ok((await scene.as(ada.token).call('sendTelemetry', told)).accepted), {
+    withinMs: processWorkMs,
   });
+  const [call] = await operator.call('listProjectCalls', { projectId, query: { environment: 'DEVELOPMENT' } });
+  const [request] = await eventually(
+    async () => {
+      const requests = await operator.call('listProjectRequests', { projectId, query: { environment: 'DEVELOPMENT' } });
+      return requests.length > 0 ? requests : Promise.reject(new Error('no request is listed'));
+    },
+    { withinMs: processWorkMs },
+  );
   await beatAsFormerNode(scene);
   return {
     room,

@@ -1,3 +1,4 @@
+import type { Server } from 'node:net';
 import { createAcmeAuthority } from './adapters/acme/authority.ts';
 import { certificateMaker } from './adapters/acme/x509.ts';
 import { webPushMaker } from './adapters/push/web-push.ts';
@@ -27,6 +28,8 @@ interface ComposeDeps {
   clock: Clock;
   log: Log;
   loopDelay?: LoopDelay;
+  /** An open port to listen on, where its number had to be known before: in tests. */
+  listener?: Server;
   /** Where TURN on our own port goes: to the media node, unless given. */
   openTurnPipe?: OpenTurnPipe;
   /** The node beside this server, if it runs one. */
@@ -94,6 +97,7 @@ export async function compose(deps: ComposeDeps) {
     isDraining: () => state === 'draining',
     media: createMediaHealth({ mediaNode, takesRooms: fleet.takesRooms }),
     loopDelay,
+    listener: deps.listener,
   });
 
   const sockets = createSockets({

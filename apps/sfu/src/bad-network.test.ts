@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { skipWithoutBrowser } from '../../../e2e/browser.ts';
 import { startUdpProxy, type UdpProxy } from '../../../e2e/udp-proxy.ts';
+import { mediaMs } from '../../server/testkit/kit/eventually.ts';
 import { ownPort } from '../../server/testkit/kit/ports.ts';
 import { type Caller, type CallKit, SIMULCAST, startCall } from '../testkit/call.ts';
 import { takeGaps, watchFrames } from '../testkit/frame-gaps.ts';
@@ -23,7 +24,11 @@ before(async () => {
   bob = await call.join('bob');
   await alice.page.evaluate((encodings) => window.client.publish('video', encodings), SIMULCAST);
   await alice.page.evaluate(() => window.client.publish('audio'));
-  await eventually(async () => ((await bob.inbound('video'))['framesDecoded'] ?? 0) > 30, 'no picture on a clean path');
+  await eventually(
+    async () => ((await bob.inbound('video'))['framesDecoded'] ?? 0) > 30,
+    'no picture on a clean path',
+    mediaMs,
+  );
 });
 after(async () => {
   if (skip) return;
@@ -67,7 +72,7 @@ test('[MED-37] the layer follows a narrow path down, and up again when it is wid
   await watchFrames(bob);
   proxy.down.bitsPerSecond = 400_000;
   await eventually(() => (layerOf() ?? 0) < best, 'the layer did not go down', 30_000);
-  await eventually(async () => (await field('frameWidth')) < width, 'the picture did not shrink');
+  await eventually(async () => (await field('frameWidth')) < width, 'the picture did not shrink', mediaMs);
   const down = await takeGaps(bob);
   proxy.down.bitsPerSecond = 0;
   await eventually(() => (layerOf() ?? 0) >= best, 'the layer did not come back', 60_000);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { skipWithoutBrowser } from '../../../e2e/browser.ts';
+import { mediaMs } from '../../server/testkit/kit/eventually.ts';
 import { type Caller, type CallKit, SIMULCAST, startCall } from '../testkit/call.ts';
 import { CommandRefused } from '../testkit/control-client.ts';
 import { eventually } from '../testkit/node.ts';
@@ -28,7 +29,7 @@ const framesOf = async (caller: Caller) => (await caller.inbound('video'))['fram
 
 async function framesGrow(caller: Caller): Promise<void> {
   const first = await framesOf(caller);
-  await eventually(async () => (await framesOf(caller)) > first + 5, `${caller.id} decodes no more frames`);
+  await eventually(async () => (await framesOf(caller)) > first + 5, `${caller.id} decodes no more frames`, mediaMs);
 }
 
 test('[MED-30] two pages see and hear each other', { skip }, async () => {
@@ -41,6 +42,7 @@ test('[MED-30] two pages see and hear each other', { skip }, async () => {
     await eventually(
       async () => ((await caller.inbound('audio'))['totalAudioEnergy'] ?? 0) > 0,
       `${caller.id} hears nothing`,
+      mediaMs,
     );
   }
   await eventually(
@@ -68,11 +70,12 @@ test('[MED-91] the node counts what it carries', { skip }, async () => {
     'key_frame_requests_total{process="0",direction="out"}',
     'estimate_bytes_per_second',
   ])
-    await eventually(async () => (await counted(series)) > 0, `${series} stays at zero`);
+    await eventually(async () => (await counted(series)) > 0, `${series} stays at zero`, mediaMs);
   const layers = ['0', '1', '2'].map((layer) => `video_subscriptions{process="0",layer="${layer}"}`);
   await eventually(
     async () => (await Promise.all(layers.map(counted))).reduce((sum, count) => sum + count, 0) === 2,
     'not both videos are counted',
+    mediaMs,
   );
 });
 
@@ -83,10 +86,10 @@ test('[MED-31] the layer follows the subscriber’s setting down and up without 
   // A busy publisher makes all its layers smaller, so what is compared is one with another.
   const width = async () => (await bob.inbound('video'))['frameWidth'] ?? 0;
   await bob.command('track.settings', { updates: [{ trackId, maxLayer: 0 }] });
-  await eventually(async () => (await width()) > 0 && (await width()) <= 320, 'the lowest layer did not come');
+  await eventually(async () => (await width()) > 0 && (await width()) <= 320, 'the lowest layer did not come', mediaMs);
   const lowest = await width();
   await bob.command('track.settings', { updates: [{ trackId, maxLayer: 2 }] });
-  await eventually(async () => (await width()) >= lowest * 2, 'no higher layer came back');
+  await eventually(async () => (await width()) >= lowest * 2, 'no higher layer came back', mediaMs);
   await framesGrow(bob);
 });
 
@@ -95,10 +98,10 @@ test('[MED-52] fewer frames come where fewer are wished, and all of them again',
   const rate = async () => (await bob.inbound('video'))['framesPerSecond'] ?? 0;
   const before = await bob.inbound('video');
   await bob.command('track.settings', { updates: [{ trackId, fps: 8 }] });
-  await eventually(async () => (await rate()) > 0 && (await rate()) <= 9, 'the frames do not become fewer');
+  await eventually(async () => (await rate()) > 0 && (await rate()) <= 9, 'the frames do not become fewer', mediaMs);
   await framesGrow(bob);
   await bob.command('track.settings', { updates: [{ trackId, fps: 60 }] });
-  await eventually(async () => (await rate()) > 9, 'the frames do not come back');
+  await eventually(async () => (await rate()) > 9, 'the frames do not come back', mediaMs);
   const after = await bob.inbound('video');
   const since = (name: string): number => (after[name] ?? 0) - (before[name] ?? 0);
   // Left out of the numbers too: the browser would ask for each packet of a frame that it misses.
@@ -116,9 +119,9 @@ test('[MED-32] layers nobody takes are turned off at the publisher, and on again
       ? frame.data.layers.filter(({ enabled }) => enabled).map(({ rid }) => rid)
       : undefined;
   };
-  await eventually(() => enabled()?.length === 0, 'the publisher was not notified that no one watches');
+  await eventually(() => enabled()?.length === 0, 'the publisher was not notified that no one watches', mediaMs);
   await bob.command('track.settings', { updates: [{ trackId, enabled: true }] });
-  await eventually(() => (enabled()?.length ?? 0) > 0, 'the publisher was not notified that someone watches');
+  await eventually(() => (enabled()?.length ?? 0) > 0, 'the publisher was not notified that someone watches', mediaMs);
   await framesGrow(bob);
 });
 
@@ -128,6 +131,7 @@ test('[MED-33] data goes both ways, to all or to some, reliable and lossy', { sk
     await eventually(
       () => caller.page.evaluate(() => window.client.isDataOpen('reliable') && window.client.isDataOpen('lossy')),
       `${caller.id} has no data channel`,
+      mediaMs,
     );
   await alice.page.evaluate(() => window.client.send('reliable', { topic: 'chat', text: true }, 'to all'));
   const sendLossy = () => bob.page.evaluate(() => window.client.send('lossy', { to: ['alice'] }, 'to alice'));
@@ -137,12 +141,16 @@ test('[MED-33] data goes both ways, to all or to some, reliable and lossy', { sk
     caller.page.evaluate(() =>
       window.client.received.map(({ head, text, channel }) => `${head.from} ${head.topic ?? '-'} ${channel} ${text}`),
     );
-  const said = await eventually(async () => {
-    // A busy machine loses what may be lost.
-    if (!(await heard(alice)).some((text) => text.includes('lossy'))) await sendLossy();
-    const all = await Promise.all([alice, bob, carol].map(heard));
-    return all.every((texts) => new Set(texts).size === 2) ? all : null;
-  }, 'messages are missing');
+  const said = await eventually(
+    async () => {
+      // A busy machine loses what may be lost.
+      if (!(await heard(alice)).some((text) => text.includes('lossy'))) await sendLossy();
+      const all = await Promise.all([alice, bob, carol].map(heard));
+      return all.every((texts) => new Set(texts).size === 2) ? all : null;
+    },
+    'messages are missing',
+    mediaMs,
+  );
   assert.deepEqual([...new Set(said[0])].sort(), ['bob - lossy to alice', 'null - reliable from the server']);
   assert.deepEqual((await heard(bob)).sort(), ['alice chat reliable to all', 'null - reliable from the server']);
   assert.deepEqual((await heard(carol)).sort(), ['alice chat reliable to all', 'null - reliable from the server']);
@@ -166,16 +174,20 @@ test('[MED-22] a viewer sees but cannot publish or use data, and hears of neithe
   await viewer.page.evaluate(() => window.client.send('reliable', {}, 'smuggled'));
   await alice.page.evaluate(() => window.client.send('reliable', { topic: 'after' }, 'not for viewers'));
   const topics = () => bob.page.evaluate(() => window.client.received.map(({ head, text }) => head.topic ?? text));
-  await eventually(async () => (await topics()).includes('after'), 'bob did not hear alice');
+  await eventually(async () => (await topics()).includes('after'), 'bob did not hear alice', mediaMs);
   assert.ok(!(await topics()).includes('smuggled'));
   assert.deepEqual(await viewer.page.evaluate(() => window.client.received.length), 0);
 
   await viewer.command('participant.update', { permissions: { ...everything, subscribe: false } });
-  await eventually(async () => {
-    const before = await framesOf(viewer);
-    await framesGrow(bob);
-    return (await framesOf(viewer)) === before;
-  }, 'the viewer still gets pictures');
+  await eventually(
+    async () => {
+      const before = await framesOf(viewer);
+      await framesGrow(bob);
+      return (await framesOf(viewer)) === before;
+    },
+    'the viewer still gets pictures',
+    mediaMs,
+  );
   await viewer.command('participant.remove', { reason: 'PARTICIPANT_REMOVED' });
 });
 
@@ -190,11 +202,13 @@ test('[MED-34] muting by the server stops a track and the next of its source, un
         ({ type, data }) => type === 'stream.state' && data.trackId === trackId && data.reason === 'MUTED',
       ),
     'bob was not notified',
+    mediaMs,
   );
   await alice.page.evaluate((id) => window.client.unpublish(id), trackId);
   await eventually(
     () => call.control.events.some(({ type, data }) => type === 'track.unpublished' && data.trackId === trackId),
     'no participant was notified',
+    mediaMs,
   );
   await publish(alice, 'video');
   const next = await trackOf('alice', 'VIDEO');
@@ -204,6 +218,7 @@ test('[MED-34] muting by the server stops a track and the next of its source, un
         ({ type, data }) => type === 'track.published' && data.track.id === next && data.track.muted,
       ),
     'the next one is not muted',
+    mediaMs,
   );
   await alice.command('track.mute', { trackId: next, muted: false, by: 'SERVER' });
   await framesGrow(bob);
@@ -217,6 +232,7 @@ test('[MED-35] either side can rebuild its transport, and the call goes on', { s
         ({ type, data }) => type === 'transport.state' && data.pc === 'pub' && data.state === 'CONNECTED',
       ).length >= 2,
     'the new transport did not connect',
+    mediaMs,
   );
   await framesGrow(bob);
   await bob.command('ice.restart', { pc: 'sub' });
@@ -226,6 +242,7 @@ test('[MED-35] either side can rebuild its transport, and the call goes on', { s
         ({ type, data }) => type === 'transport.state' && data.pc === 'sub' && data.state === 'CONNECTED',
       ).length >= 2,
     'the new transport did not connect',
+    mediaMs,
   );
   await framesGrow(bob);
 });
@@ -234,7 +251,7 @@ test('[MED-38] every codec we take goes through', { skip, timeout: 120_000 }, as
   for (const codec of ['VP9', 'H264', 'AV1']) {
     const trackId = await alice.page.evaluate((codec) => window.client.publish('video', [], codec), codec);
     const shown = () => bob.page.evaluate((id) => window.client.widthOf(id), trackId);
-    await eventually(async () => (await shown()) > 0, `${codec} shows no picture`);
+    await eventually(async () => (await shown()) > 0, `${codec} shows no picture`, mediaMs);
     await alice.page.evaluate((id) => window.client.unpublish(id), trackId);
   }
 });
@@ -248,14 +265,14 @@ test('[MED-31] H264 comes in layers too, and the subscriber’s setting is follo
   const trackId = await alice.page.evaluate((layers) => window.client.publish('video', layers, 'H264'), encodings);
   const width = () => bob.page.evaluate((id) => window.client.widthOf(id), trackId);
   const take = (maxLayer: number) => bob.command('track.settings', { updates: [{ trackId, maxLayer }] });
-  await eventually(async () => (await width()) > 0, 'no picture came');
+  await eventually(async () => (await width()) > 0, 'no picture came', mediaMs);
   await take(0);
-  await eventually(async () => (await width()) <= 160, 'the lower layer did not come');
+  await eventually(async () => (await width()) <= 160, 'the lower layer did not come', mediaMs);
   const lower = await width();
   await take(1);
-  await eventually(async () => (await width()) >= lower * 2, 'the upper layer did not come');
+  await eventually(async () => (await width()) >= lower * 2, 'the upper layer did not come', mediaMs);
   await take(0);
-  await eventually(async () => (await width()) <= lower, 'the lower layer did not come back');
+  await eventually(async () => (await width()) <= lower, 'the lower layer did not come back', mediaMs);
   await alice.page.evaluate((id) => window.client.unpublish(id), trackId);
 });
 
@@ -263,7 +280,11 @@ test('[MED-38] RED around Opus goes through to who takes it', { skip }, async ()
   const carol = await call.join('carol', everything, { autoSubscribe: false });
   const trackId = await alice.page.evaluate(() => window.client.publish('audio', [], 'red'));
   await carol.command('subscribe', { trackIds: [trackId] });
-  await eventually(async () => ((await carol.inbound('audio'))['totalAudioEnergy'] ?? 0) > 0, 'carol hears nothing');
+  await eventually(
+    async () => ((await carol.inbound('audio'))['totalAudioEnergy'] ?? 0) > 0,
+    'carol hears nothing',
+    mediaMs,
+  );
 });
 
 test('[MED-18] a browser with transport-wide feedback finds its rate by itself, one without gets it by REMB', {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { startUdpProxy } from '../../../e2e/udp-proxy.ts';
+import { mediaMs } from '../../server/testkit/kit/eventually.ts';
 import { eventually, startTestNode } from '../testkit/node.ts';
 import { RtpCall } from '../testkit/rtp-call.ts';
 import { endPeers, RtpPeer, Vp8Source } from '../testkit/rtp-peer.ts';
@@ -86,7 +87,7 @@ test('[MED-91] [MED-104] what is lost, requested and repeated, by clients and on
   const bob = await far.subscribe('bob');
   const last = { ssrc: 0, sequence: 0 };
   bob.onMedia = (packet) => Object.assign(last, { ssrc: packet.readUInt32BE(8), sequence: packet.readUInt16BE(2) });
-  await eventually(() => publisher.isConnected && bob.isConnected, 'no connection');
+  await eventually(() => publisher.isConnected && bob.isConnected, 'no connection', mediaMs);
   const source = new Vp8Source({ ssrc: 4711, bytes: 300, packetsPerSecond: 100 });
   let number = 0;
   source.start((packet) => {
@@ -97,7 +98,7 @@ test('[MED-91] [MED-104] what is lost, requested and repeated, by clients and on
     source.stop();
     publisher.close();
   });
-  await eventually(() => bob.received > 20, 'nothing crosses the pipe');
+  await eventually(() => bob.received > 20, 'nothing crosses the pipe', mediaMs);
 
   let packetsLost = 0;
   const complain = (): void => {

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { processStartMs, processWorkMs } from '../../server/testkit/kit/eventually.ts';
 import { ownPort } from '../../server/testkit/kit/ports.ts';
 import { bareEnv } from '../../server/testkit/kit/process.ts';
 import { CommandRefused } from '../testkit/control-client.ts';
@@ -203,10 +204,14 @@ async function runMain(variables: Record<string, string> = {}): Promise<{ child:
   const [message] = (await once(child, 'message')) as [NodeMessage];
   assert.notEqual(message.kind, 'failed', JSON.stringify(message));
   const path = `/proc/${child.pid}/task/${child.pid}/children`;
-  const workers = await eventually(() => {
-    const pids = readFileSync(path, 'utf8').trim().split(' ').map(Number);
-    return pids.length === 2 ? pids : undefined;
-  }, 'the node has no media processes');
+  const workers = await eventually(
+    () => {
+      const pids = readFileSync(path, 'utf8').trim().split(' ').map(Number);
+      return pids.length === 2 ? pids : undefined;
+    },
+    'the node has no media processes',
+    processStartMs,
+  );
   return { child, workers };
 }
 
@@ -217,7 +222,7 @@ test('[MED-43] SIGTERM ends a node and its processes', { skip: onLinux }, async 
   const exited = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGTERM');
   assert.equal(await exited, 0);
-  await eventually(() => workers.every((pid) => !isAlive(pid)), 'a media process is left');
+  await eventually(() => workers.every((pid) => !isAlive(pid)), 'a media process is left', processWorkMs);
 });
 
 test('[MED-73] a second signal ends a node that drains at once', { skip: onLinux }, async () => {
@@ -227,9 +232,9 @@ test('[MED-73] a second signal ends a node that drains at once', { skip: onLinux
   const { port } = silent.address() as AddressInfo;
   const { child, workers } = await runMain({ CONTROL_URL: `http://127.0.0.1:${port}`, SFU_DRAIN_SECONDS: '600' });
   child.kill('SIGTERM');
-  await eventually(() => child.exitCode !== null || !child.kill('SIGTERM'), 'the node does not end');
+  await eventually(() => child.exitCode !== null || !child.kill('SIGTERM'), 'the node does not end', processWorkMs);
   assert.equal(child.exitCode, 1);
-  await eventually(() => workers.every((pid) => !isAlive(pid)), 'a media process is left');
+  await eventually(() => workers.every((pid) => !isAlive(pid)), 'a media process is left', processWorkMs);
   silent.close();
   silent.closeAllConnections();
 });
@@ -238,7 +243,7 @@ test('[MED-43] kill -9 of a node leaves no process behind', { skip: onLinux }, a
   const { child, workers } = await runMain();
   assert.ok(workers.every(isAlive));
   child.kill('SIGKILL');
-  await eventually(() => workers.every((pid) => !isAlive(pid)), 'a media process is left');
+  await eventually(() => workers.every((pid) => !isAlive(pid)), 'a media process is left', processWorkMs);
 });
 
 test('[MED-44] [MED-74] a node whose media port is taken does not start, and says so', async () => {

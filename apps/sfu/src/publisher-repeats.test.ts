@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { mediaMs } from '../../server/testkit/kit/eventually.ts';
 import type { ControlClient } from '../testkit/control-client.ts';
 import { eventually, startTestNode, type TestNode } from '../testkit/node.ts';
 import { RepeatingSource } from '../testkit/repeating-source.ts';
@@ -45,24 +46,24 @@ for (const [name, rtxSsrc] of [
     const got = collectSequences(bob);
     const source = new RepeatingSource(alice, 4242, rtxSsrc);
     source.start();
-    await eventually(() => got.count > 50, 'nothing comes');
+    await eventually(() => got.count > 50, 'nothing comes', mediaMs);
 
     const requests = source.keyFrameRequests;
     source.padding = 5;
     const begun = source.frames;
-    await eventually(() => source.frames > begun + 100, 'no time passes');
+    await eventually(() => source.frames > begun + 100, 'no time passes', mediaMs);
     source.padding = 0;
     assert.equal(source.keyFrameRequests, requests, 'a key frame for padding');
 
     const before = await rtxPackets();
     source.losesEach = 7;
-    await eventually(() => source.repeated > 40, 'nothing was asked for again');
+    await eventually(() => source.repeated > 40, 'nothing was asked for again', mediaMs);
     source.losesEach = 0;
     const count = got.count;
     const isWhole = (): boolean => got.missing().length === source.lostForGood;
-    await eventually(() => got.count > count + 50 && isWhole(), 'packets are missing');
+    await eventually(() => got.count > count + 50 && isWhole(), 'packets are missing', mediaMs);
     source.stop();
     if (rtxSsrc === undefined) assert.equal(await rtxPackets(), before);
-    else await eventually(async () => (await rtxPackets()) > before, 'the repeats came otherwise');
+    else await eventually(async () => (await rtxPackets()) > before, 'the repeats came otherwise', mediaMs);
     alice.close();
   });

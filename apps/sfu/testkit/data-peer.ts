@@ -1,5 +1,6 @@
 import type { DataFallback } from '@parley/contract/media-control';
 import { decodeData } from '@parley/media-description';
+import { mediaMs } from '../../server/testkit/kit/eventually.ts';
 import { forgottenOnceClosed } from '../src/media/native-part.ts';
 import type { ControlClient } from './control-client.ts';
 import { newPeer, parametersOf, remoteSdp } from './native-peer.ts';
@@ -57,7 +58,7 @@ export async function joinWithData(
   const { revision } = offer.data;
   const answer = { ...parametersOf(connection), media: [] };
   await control.command('sub.answer', { room, participant, revision, description: answer });
-  await eventually(() => channel.isOpen(), 'the peer did not connect');
+  await eventually(() => channel.isOpen(), 'the peer did not connect', mediaMs);
   const close = () => {
     for (const part of [channel, track, connection]) part.close();
   };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
-import { eventually } from '../../testkit/kit/eventually.ts';
+import { eventually, processWorkMs } from '../../testkit/kit/eventually.ts';
 import { hasRedisServer, openRedisAt, startOwnRedis, startOwnSentinel, testRedisUrl } from '../../testkit/kit/redis.ts';
 import { type ClusterNode, slotsInUse, startOwnCluster } from '../../testkit/kit/redis-cluster.ts';
 import { stoppable } from '../../testkit/kit/stoppable.ts';
@@ -180,13 +180,16 @@ test('[STA-24] cluster: a master that answers nothing is given up once for all t
   const hit = (name: string) => counters.hit(name, 60_000);
   const ownNames = [...nameIn].flatMap(([tag, name]) => (own.has(tag) ? [name] : []));
   // Each time names that were not asked yet: a machine that pauses for a second has let the pause of the master end.
-  await eventually(async () => {
-    const [first, ...others] = ownNames.splice(0, 4);
-    assert.ok(first !== undefined && others.length > 1, 'no names are left');
-    await assert.rejects(hit(first), SharedStateUnavailable);
-    const answers = await Promise.allSettled(others.map(hit));
-    for (const answer of answers) assert.match(String(answer.status === 'rejected' && answer.reason), /a moment ago/);
-  });
+  await eventually(
+    async () => {
+      const [first, ...others] = ownNames.splice(0, 4);
+      assert.ok(first !== undefined && others.length > 1, 'no names are left');
+      await assert.rejects(hit(first), SharedStateUnavailable);
+      const answers = await Promise.allSettled(others.map(hit));
+      for (const answer of answers) assert.match(String(answer.status === 'rejected' && answer.reason), /a moment ago/);
+    },
+    { withinMs: processWorkMs },
+  );
   for (const [tag, name] of nameIn) if (!own.has(tag)) assert.equal((await hit(name)).count, 2);
 });
 
@@ -206,10 +209,13 @@ test('[STA-28] cluster: processes that start while a master answers nothing find
   t.after(close);
   for (const redis of connections) {
     const counters = createRedisCounters(redis);
-    await eventually(async () => {
-      const hits = redis.shards.map(async (_, at) => counters.hit(`others/${at}`, 60_000));
-      const outcomes = await Promise.allSettled(hits);
-      assert.ok(outcomes.some(({ status }) => status === 'fulfilled'));
-    });
+    await eventually(
+      async () => {
+        const hits = redis.shards.map(async (_, at) => counters.hit(`others/${at}`, 60_000));
+        const outcomes = await Promise.allSettled(hits);
+        assert.ok(outcomes.some(({ status }) => status === 'fulfilled'));
+      },
+      { withinMs: processWorkMs },
+    );
   }
 });

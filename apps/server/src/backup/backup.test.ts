@@ -95,21 +95,27 @@ async function contentOf(place: Place): Promise<Content> {
   }
 }
 
+/** What was counted and logged is gathered first, and written in turns. */
+const recordedMs = 30_000;
+
 /** Requests and counts are stored a little after what they are about. */
 const untilRecorded = (db: Db, { texts }: Memory): Promise<void> =>
-  eventually(async () => {
-    const counts = await db.query(sql`
+  eventually(
+    async () => {
+      const counts = await db.query(sql`
       select metric, sum(value)::int as value from connection_rollups where grain = 'minute' group by 1 order by 1`);
-    const sent = texts.length;
-    assert.deepEqual(counts, [
-      { metric: 'delivered', value: sent },
-      { metric: 'messages', value: sent },
-    ]);
-    const used = await db.query(sql`select value::int as value from usage_meters where meter = 'messages'`);
-    assert.deepEqual(used, [{ value: sent }]);
-    const last = await db.query(sql`select from api_requests where route like '%/complete'`);
-    assert.equal(last.length, 1);
-  });
+      const sent = texts.length;
+      assert.deepEqual(counts, [
+        { metric: 'delivered', value: sent },
+        { metric: 'messages', value: sent },
+      ]);
+      const used = await db.query(sql`select value::int as value from usage_meters where meter = 'messages'`);
+      assert.deepEqual(used, [{ value: sent }]);
+      const last = await db.query(sql`select from api_requests where route like '%/complete'`);
+      assert.equal(last.length, 1);
+    },
+    { withinMs: recordedMs },
+  );
 
 describe('a machine that was used', () => {
   let place: Place;

@@ -1,3 +1,4 @@
+import type { Server } from 'node:net';
 import { type AllRoutes, allRoutes, type Limits } from '@parley/contract';
 import { builtDashboard, fontFiles } from '@parley/dashboard/files';
 import { builtDocs } from '@parley/docs/files';
@@ -61,6 +62,8 @@ interface HttpDeps extends Pick<PipelineDeps, 'roleIn' | 'proofs' | 'originPolic
   allowsPublicDevelopment: boolean;
   host: string;
   port: number;
+  /** An open port to take over instead, where its number had to be known before: in tests. */
+  listener?: Server | undefined;
   publicUrl: string;
   trustProxy: readonly string[];
   /** Null when somebody else encrypts. */
@@ -100,7 +103,7 @@ export interface Http extends Part {
   app: FastifyInstance;
   /** Every route there is, for the test that compares them with the table. */
   mounted: readonly string[];
-  /** Where the process listens, and how others reach it: PORT=0 is known only after the start. */
+  /** Where the process listens, and how others reach it. */
   address(): { url: string; publicUrl: string };
   /** How a request is read and refused, for upgrades too. */
   edge: {
@@ -115,7 +118,7 @@ const backlogMax = 65_535;
 
 /** Everything that is answered over HTTP. */
 export function createHttp(deps: HttpDeps): Http {
-  const { db, clock, isProduction, host, port, publicUrl } = deps;
+  const { db, clock, isProduction, host, port, listener, publicUrl } = deps;
   const loopDelay = deps.loopDelay ?? watchLoopDelay();
   const isOverloaded = createLoadGuard({ clock, limits: deps.limits, loopDelay });
   const requestLog = createRequestLog(deps.noteRequest);
@@ -159,7 +162,8 @@ export function createHttp(deps: HttpDeps): Http {
     ],
     async start() {
       await metricsServer.start?.();
-      await app.listen({ host, port, backlog: backlogMax });
+      // Node takes over what an object with a handle listens on: `server.listen(handle)`.
+      await app.listen(listener ? Object.assign(listener, { host }) : { host, port, backlog: backlogMax });
     },
     async stop() {
       for (const stream of streams) stream.end();

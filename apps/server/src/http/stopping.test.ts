@@ -3,10 +3,13 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { eventually, patienceMs } from '../../testkit/kit/eventually.ts';
+import { eventually } from '../../testkit/kit/eventually.ts';
 import { startService, type TestService } from '../../testkit/kit/service.ts';
 
 // Each has a service of its own, which it stops.
+
+/** Without what keeps it open: it closes the database too. */
+const stopMs = 30_000;
 
 /** A request whose head the server has, and whose body it waits for. */
 async function beginRequest(service: TestService, apiKey: string): Promise<ClientRequest> {
@@ -70,7 +73,7 @@ test('[RUN-23] a connection on which nothing was sent does not keep a stopping s
   const patience = setTimeout(() => {
     isGivenUp = true;
     silent.destroy();
-  }, patienceMs);
+  }, stopMs);
   await service.stop();
   clearTimeout(patience);
   assert.equal(isGivenUp, false);

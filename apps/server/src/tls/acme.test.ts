@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getOverTls, openTls } from '../../testkit/clients/tls-client.ts';
 import { eventually } from '../../testkit/kit/eventually.ts';
 import { createFakeClock, type FakeClock } from '../../testkit/kit/fake-clock.ts';
-import { onFreePort, ownPort } from '../../testkit/kit/ports.ts';
+import { openPort, ownPort } from '../../testkit/kit/ports.ts';
 import { startService, type TestService } from '../../testkit/kit/service.ts';
 import { type AcmeServer, startAcmeServer } from '../../testkit/peers/acme-server.ts';
 import { startSilentServer } from '../../testkit/peers/silent-server.ts';
@@ -48,23 +48,23 @@ beforeEach(() => {
 });
 
 /** A server for the test's name. The authority comes to the one that was started last. */
-const serve = (env: Record<string, string> = {}, ownClock = clock): Promise<TestService> =>
-  onFreePort(async (port) => {
-    // Known before the first order, which is made as soon as the port is open.
-    acme.validationPort = port;
-    return await startService({
-      beside: base,
-      clock: ownClock,
-      env: {
-        PORT: String(port),
-        TLS: 'acme',
-        ACME_DIRECTORY_URL: acme.directoryUrl,
-        PUBLIC_URL: `https://${name}`,
-        ALLOW_PUBLIC_DEVELOPMENT: 'true',
-        ...env,
-      },
-    });
+async function serve(env: Record<string, string> = {}, ownClock = clock): Promise<TestService> {
+  const open = await openPort();
+  // Known before the first order, which is made as soon as the service listens.
+  acme.validationPort = open.port;
+  return await startService({
+    open,
+    beside: base,
+    clock: ownClock,
+    env: {
+      TLS: 'acme',
+      ACME_DIRECTORY_URL: acme.directoryUrl,
+      PUBLIC_URL: `https://${name}`,
+      ALLOW_PUBLIC_DEVELOPMENT: 'true',
+      ...env,
+    },
   });
+}
 
 const peer = ({ config }: TestService) => ({ port: config.port, name, ca: authority.certificate });
 

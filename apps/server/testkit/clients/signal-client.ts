@@ -3,6 +3,9 @@ import type { Joined, RtcTokenPermissionsDto } from '@parley/contract';
 import { eventually } from '../kit/eventually.ts';
 import { missing, openSocket, type ServerFrame, type SocketClient, type SocketClientOptions } from './socket-client.ts';
 
+/** In a crowd that joins one room at once each waits for those before. */
+const joinMs = 45_000;
+
 /** A participant that plays the signaling protocol; media is not its business. */
 export interface SignalClient extends SocketClient {
   readonly connectionId: string;
@@ -124,11 +127,14 @@ export async function joinRoom(url: string, token: string, options: SignalOption
     id: 'join',
   });
   // One wait for both ends: the loser of two would go on asking, and keep the process alive until it gives up.
-  const response = await eventually(() => {
-    const answer = socket.frames.find(({ ref }) => ref === 'join');
-    const refusal = socket.closed && (socket.frames.find(({ type }) => type === 'error') ?? { type: 'closed' });
-    return answer ?? refusal ?? missing('no answer to join', socket);
-  });
+  const response = await eventually(
+    () => {
+      const answer = socket.frames.find(({ ref }) => ref === 'join');
+      const refusal = socket.closed && (socket.frames.find(({ type }) => type === 'error') ?? { type: 'closed' });
+      return answer ?? refusal ?? missing('no answer to join', socket);
+    },
+    { withinMs: joinMs },
+  );
   if (response.type !== 'response') throw new JoinRefused(response, socket);
   client.joined = (await client.take('joined')) as unknown as Joined;
   client.others = [...client.joined.participants];

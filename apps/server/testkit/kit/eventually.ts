@@ -1,5 +1,13 @@
-/** How long a test waits for a condition, unless it says so itself; the runner gives heavy files more. */
-export const patienceMs = Number(process.env['PARLEY_TEST_PATIENCE_MS'] ?? 10_000);
+/** How long a test waits for a condition, unless it says so itself. */
+export const patienceMs = 10_000;
+/** What takes longer on two cores that four lanes of tests share says which of these it waits for: a process starts, */
+export const processStartMs = 60_000;
+/** or does something: it looks by a timer of its own, gives up what died, ends. */
+export const processWorkMs = 30_000;
+/** A page of a browser loads, draws or comes back. */
+export const pageMs = 30_000;
+/** Real media: ICE and DTLS that send again, a picture, a layer that an estimate allows. */
+export const mediaMs = 30_000;
 
 const firstPauseMs = 20;
 /** A wait of seconds looks less and less often, down to this: to ask a page or a server takes CPU from what is waited for. */

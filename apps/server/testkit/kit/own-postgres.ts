@@ -4,7 +4,7 @@ import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { eventually } from './eventually.ts';
+import { eventually, processStartMs } from './eventually.ts';
 import { ownPort } from './ports.ts';
 
 /** A PostgreSQL of our own, to be stopped, crashed and starved. */
@@ -114,7 +114,7 @@ async function startOn(port: number, { bin, folder, data, user, settings, isOurs
     async start() {
       if (!isRunning()) child = spawn(join(bin, 'postgres'), args, { ...user, cwd: folder, stdio: 'ignore' });
       // Not to be waited for when it has ended: another one may answer there.
-      await eventually(async () => (isRunning() ? await answers(url) : undefined), { withinMs: 30_000 });
+      await eventually(async () => (isRunning() ? await answers(url) : undefined), { withinMs: processStartMs });
       if (!isRunning()) throw new Error(`PostgreSQL ended at once: port ${port} is in use.`);
     },
     stop,

@@ -1,28 +1,27 @@
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { listenAddress } from '../../src/core/addresses.ts';
 
-const attemptsMax = 20;
-/** Ports that the system hands out to nobody who does not ask for one. */
-const ranges = { passing: [12_000, 22_000], owned: [22_000, 32_000] } as const;
-
-/** For a service in this process that must know its port before it listens: starts it on random ports until one is not taken. */
-export async function onFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await start(randomInt(...ranges.passing));
-    } catch (error) {
-      if (attempt === attemptsMax || !isPortTaken(error)) throw error;
-    }
-  }
+/** A port that the system chose, for a service in this process: it is open already, and what listens takes it over. */
+export interface OpenPort {
+  port: number;
+  listener: Server;
 }
 
-const isPortTaken = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+export async function openPort(host = '127.0.0.1'): Promise<OpenPort> {
+  const listener = createServer();
+  await once(listener.listen(0, listenAddress(host)), 'listening');
+  // A listening TCP server always has an AddressInfo.
+  return { port: (listener.address() as AddressInfo).port, listener };
+}
 
+/** Below those that the system hands out by itself. */
+const [firstOwned, endOfOwned] = [22_000, 32_000];
 /** How many a claim is for: of a media node, each process takes the next one. */
 const portsPerClaim = 4;
 
@@ -31,9 +30,8 @@ const portsPerClaim = 4;
  * or again. The three after it are the caller's too.
  */
 export async function ownPort(): Promise<number> {
-  const [first, end] = ranges.owned;
   for (;;) {
-    const port = first + portsPerClaim * randomInt((end - first) / portsPerClaim);
+    const port = firstOwned + portsPerClaim * randomInt((endOfOwned - firstOwned) / portsPerClaim);
     if (claim(port) && (await areFree(port))) return port;
   }
 }

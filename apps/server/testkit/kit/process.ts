@@ -4,7 +4,7 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { eventually } from './eventually.ts';
+import { eventually, processStartMs } from './eventually.ts';
 import { ownPort } from './ports.ts';
 import { hasWorkerEnd } from './worker-life.ts';
 
@@ -86,7 +86,7 @@ export async function startProcess(variables: Record<string, string> = {}): Prom
       if (child.exitCode !== null) return 'ended' as const;
       return (await fetch(`${url}/readyz`)).status === 200 && isWelcomed();
     },
-    { withinMs: 60_000, everyMs: 50 },
+    { withinMs: processStartMs, everyMs: 50 },
   );
   await hasStarted.catch((error: unknown) => {
     child.kill('SIGKILL');

@@ -2,12 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from './eventually.ts';
+import { eventually, processStartMs } from './eventually.ts';
 import { ownPort } from './ports.ts';
 import { createAsker, killChild } from './redis.ts';
 import { stoppable } from './stoppable.ts';
 
 const slots = 16_384;
+/** A master is silent for its time, the others agree, and a replica is elected. */
+const failoverMs = 60_000;
 
 export interface ClusterNode {
   url: string;
@@ -54,9 +56,9 @@ export const startOwnCluster = ({ replicas: hasReplicas = false, nodeTimeoutMs =
     const [masters, replicas] = [all.slice(0, 3), all.slice(3)];
     await introduce(masters, all);
     for (const [at, replica] of replicas.entries()) {
-      await eventually(() => replica.ask('CLUSTER', 'REPLICATE', masters[at]?.id ?? ''));
+      await eventually(() => replica.ask('CLUSTER', 'REPLICATE', masters[at]?.id ?? ''), { withinMs: processStartMs });
     }
-    await eventually(() => assertWhole(all), { withinMs: 60_000 });
+    await eventually(() => assertWhole(all), { withinMs: processStartMs });
     return {
       url: masters.map(({ port }) => `redis+cluster://127.0.0.1:${port}`).join(),
       masters,
@@ -100,7 +102,7 @@ function createNode({ dir, port, busPort, nodeTimeoutMs }: NodeOptions): Joining
     ask,
     async start() {
       child = spawn('redis-server', args, { stdio: 'ignore' });
-      await eventually(() => ask('PING'));
+      await eventually(() => ask('PING'), { withinMs: processStartMs });
       node.id = String(await ask('CLUSTER', 'MYID'));
     },
     kill() {
@@ -124,7 +126,7 @@ async function introduce(masters: readonly Joining[], all: readonly Joining[]): 
   for (const { port, busPort } of others) {
     await first?.ask('CLUSTER', 'MEET', '127.0.0.1', String(port), String(busPort));
   }
-  await eventually(() => assertKnown(all), { withinMs: 60_000 });
+  await eventually(() => assertKnown(all), { withinMs: processStartMs });
 }
 
 async function assertKnown(all: readonly ClusterNode[]): Promise<void> {
@@ -181,14 +183,14 @@ const hasRole = async (node: ClusterNode, role: 'master' | 'slave'): Promise<boo
 
 /** Resolves once a replica has taken the place of its master. */
 export async function promoted(replica: ClusterNode): Promise<void> {
-  await eventually(() => hasRole(replica, 'master'), { withinMs: 60_000 });
+  await eventually(() => hasRole(replica, 'master'), { withinMs: failoverMs });
 }
 
 /** Resolves once a node has all that its master has, and may take its place. */
 export async function following(node: ClusterNode): Promise<void> {
   const isInStep = async (): Promise<boolean> =>
     String(await node.ask('INFO', 'replication')).includes('master_link_status:up');
-  await eventually(async () => (await hasRole(node, 'slave')) && (await isInStep()), { withinMs: 60_000 });
+  await eventually(async () => (await hasRole(node, 'slave')) && (await isInStep()), { withinMs: failoverMs });
 }
 
 /** Whether a channel is heard there whose name has this. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createClient } from 'redis';
 import { createRedis, type Redis } from '../../src/adapters/redis.ts';
 import type { Clock } from '../../src/core/clock.ts';
-import { eventually } from './eventually.ts';
+import { eventually, processStartMs } from './eventually.ts';
 import { ownPort } from './ports.ts';
 import { stoppable } from './stoppable.ts';
 
@@ -126,10 +126,13 @@ export async function startOwnRedis(): Promise<OwnRedis> {
     async start() {
       const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
       child = spawn('redis-server', options, { stdio: 'ignore' });
-      await eventually(async () => {
-        if (isGone()) return 'ended' as const;
-        return await withClient(url, async (client) => void (await client.ping()));
-      });
+      await eventually(
+        async () => {
+          if (isGone()) return 'ended' as const;
+          return await withClient(url, async (client) => void (await client.ping()));
+        },
+        { withinMs: processStartMs },
+      );
       // Another one may have answered.
       if (isGone()) throw new Error(`Redis ended at once: port ${port} is in use.`);
     },
@@ -171,11 +174,14 @@ export const startOwnSentinel = ({ downAfterMs = 30_000 } = {}) =>
     await writeFile(join(dir, 'sentinel.conf'), `${lines.join('\n')}\n`);
     const child = spawn('redis-server', [join(dir, 'sentinel.conf'), '--sentinel'], { stdio: 'ignore' });
     onStop(() => killChild(child));
-    await eventually(async () => {
-      const replicas = ['SENTINEL', 'REPLICAS', 'main'];
-      const known = await askRedis(`redis://127.0.0.1:${port}`, (client) => client.sendCommand(replicas));
-      return Array.isArray(known) && known.length === 1;
-    });
+    await eventually(
+      async () => {
+        const replicas = ['SENTINEL', 'REPLICAS', 'main'];
+        const known = await askRedis(`redis://127.0.0.1:${port}`, (client) => client.sendCommand(replicas));
+        return Array.isArray(known) && known.length === 1;
+      },
+      { withinMs: processStartMs },
+    );
     return { url: `redis+sentinel://127.0.0.1:${port}/main`, master };
   });
 

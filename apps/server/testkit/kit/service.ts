@@ -15,7 +15,7 @@ import type { OpenTurnPipe } from '../../src/tls/index.ts';
 import { takeDatabase } from './database-pool.ts';
 import { createDeclaredApi } from './declared-api.ts';
 import { createPeople, type People } from './people.ts';
-import { onFreePort } from './ports.ts';
+import { type OpenPort, openPort } from './ports.ts';
 import type { TestDatabase } from './test-database.ts';
 
 /** The whole service on a free port and a database of its own. */
@@ -44,6 +44,8 @@ export interface TestServiceOptions {
   wrap?: (adapters: Adapters) => Adapters;
   /** As milliseconds of event-loop delay; none by default, however slow the machine. */
   loopDelay?: () => number;
+  /** Where it listens, for who must know that before. */
+  open?: OpenPort;
   /** Where TURN on the service's own port goes. */
   openTurnPipe?: OpenTurnPipe;
   /** Little by default: tests make hundreds of accounts, and the real one takes 30 ms of CPU for each look at a password. */
@@ -53,23 +55,20 @@ export interface TestServiceOptions {
 /** Set by `npm run test:production`: then shared state is in Redis, under a prefix of this service's own. */
 const redisUrl = process.env['PARLEY_TEST_REDIS_URL'];
 
-export const startService = (options: TestServiceOptions = {}): Promise<TestService> =>
-  onFreePort((port) => startOn(port, options));
-
-async function startOn(
-  port: number,
-  {
-    env = {},
-    clock = systemClock,
-    beside,
-    db: given,
-    wrap = (adapters) => adapters,
-    loopDelay = () => 0,
-    passwordCost = { memoryCost: 64, timeCost: 1, parallelism: 1 },
-    ...rest
-  }: TestServiceOptions,
-): Promise<TestService> {
+export async function startService({
+  env = {},
+  clock = systemClock,
+  beside,
+  db: given,
+  wrap = (adapters) => adapters,
+  loopDelay = () => 0,
+  passwordCost = { memoryCost: 64, timeCost: 1, parallelism: 1 },
+  open,
+  ...rest
+}: TestServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'parley-test-'));
+  // Before the rest: links and tokens carry the public URL, and with it the port.
+  const { port, listener } = open ?? (await openPort(env['HOST']));
   const config = testConfig(port, dataDir, beside, env);
   const log = createLog(config.logLevel);
   const database: TestDatabase | null = beside || given ? null : await takeDatabase();
@@ -79,10 +78,21 @@ async function startOn(
   const db = given ?? database?.db ?? beside?.adapters.db;
   if (!db) throw new Error('no database');
   const adapters: Adapters = { ...stores, ...(shared ?? pick(beside?.adapters)), db, replica: null };
-  const service = await compose({ config, adapters: wrap(adapters), clock, log, loopDelay, passwordCost, ...rest });
+  const service = await compose({
+    ...rest,
+    config,
+    adapters: wrap(adapters),
+    clock,
+    log,
+    loopDelay,
+    passwordCost,
+    listener,
+  });
 
   async function stop(): Promise<void> {
     await service.stop();
+    // Of a service that was stopped before it listened.
+    listener.close();
     await shared?.close();
     await stores.close();
     await database?.close();

@@ -3,6 +3,7 @@ import { createSocket } from 'node:dgram';
 import { after, before, test } from 'node:test';
 import { signMediaControl } from '@parley/contract/media-control-auth';
 import WebSocket from 'ws';
+import { processStartMs, processWorkMs } from '../../../server/testkit/kit/eventually.ts';
 import { CommandRefused } from '../../testkit/control-client.ts';
 import { eventually, startTestNode, TEST_SECRET, type TestNode } from '../../testkit/node.ts';
 import { everything } from '../../testkit/permissions.ts';
@@ -259,7 +260,11 @@ test('[MED-41] a crashed media process takes only its rooms, and comes back', as
   }
   const victim = kit.node.pids()[0] ?? assert.fail('no process');
   process.kill(victim, 'SIGKILL');
-  await eventually(() => control.events.some(({ type }) => type === 'room.closed'), 'no controller was notified');
+  await eventually(
+    () => control.events.some(({ type }) => type === 'room.closed'),
+    'no controller was notified',
+    processWorkMs,
+  );
   const lost = control.events.flatMap(({ type, data }) => (type === 'room.closed' ? [data] : []));
   const left = (await control.command('snapshot', {})).rooms.map(({ room }) => room);
   assert.ok(lost.length > 0 && lost.every(({ reason }) => reason === 'MEDIA_FAILURE'));
@@ -274,7 +279,11 @@ test('[MED-41] a crashed media process takes only its rooms, and comes back', as
         control.events.some(({ type, data }) => type === 'participant.closed' && data.participant === `ps_${room}`),
       );
   }
-  await eventually(() => kit.node.isReady() && kit.node.pids().length === 2, 'the process was not started again');
+  await eventually(
+    () => kit.node.isReady() && kit.node.pids().length === 2,
+    'the process was not started again',
+    processStartMs,
+  );
   for (const { room } of lost) assert.deepEqual(await control.command('room.open', { room }), { created: true });
   await kit.stop();
 });
@@ -283,7 +292,7 @@ test('[MED-46] a room asked for while the only media process starts again waits 
   const kit = await startTestNode({ SFU_PROCESSES: '1' });
   const control = await kit.connect();
   process.kill(kit.node.pids()[0] ?? assert.fail('no process'), 'SIGKILL');
-  await eventually(() => !kit.node.isReady(), 'the process lives');
+  await eventually(() => !kit.node.isReady(), 'the process lives', processWorkMs);
   let refusals = 0;
   // Refusals that do not wait would be hundreds before the process is back.
   while (refusals < 5) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { mediaMs } from '../../../server/testkit/kit/eventually.ts';
 import { eventually, startTestNode } from '../../testkit/node.ts';
 import { everything } from '../../testkit/permissions.ts';
 import { RtpCall } from '../../testkit/rtp-call.ts';
@@ -38,7 +39,7 @@ test('[MED-123] states come together to who said that they understand it, at the
   const muted = (isMuted: boolean) =>
     control.command('track.mute', { room, participant: 'ps_alice', trackId, muted: isMuted, by: 'SERVER' });
 
-  await eventually(() => told().length > 0, 'no picture came');
+  await eventually(() => told().length > 0, 'no picture came', mediaMs);
   assert.deepEqual(told(), [['together', 'ps_bob', 'ACTIVE']]);
   await control.command('participant.attach', bob);
   await muted(true);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { DATA_FLOW, encodeData } from '@parley/media-description';
 import { startUdpProxy } from '../../../../e2e/udp-proxy.ts';
+import { mediaMs } from '../../../server/testkit/kit/eventually.ts';
 import { ownPort } from '../../../server/testkit/kit/ports.ts';
 import type { CommandRefused, ControlClient } from '../../testkit/control-client.ts';
 import { joinWithData, openDataRoom } from '../../testkit/data-peer.ts';
@@ -66,9 +67,9 @@ test('[MED-64] a receiver that reads too slowly misses data and keeps its transp
   connection.setLocalDescription('answer');
   const description = { ...parametersOf(connection), media: [] };
   await control.command('sub.answer', { room, participant: 'ps_slow', revision: 1, description });
-  await eventually(() => channel.isOpen(), 'the peer did not connect');
+  await eventually(() => channel.isOpen(), 'the peer did not connect', mediaMs);
   const say = () => control.command('data.send', { room, payload: 'x'.repeat(8000), reliable: true });
-  await eventually(async () => (await say()).delivered === 1 && received > 0, 'no data came');
+  await eventually(async () => (await say()).delivered === 1 && received > 0, 'no data came', mediaMs);
 
   proxy.down.loss = 1;
   const sent = await Promise.all(Array.from({ length: 400 }, say));
@@ -77,7 +78,7 @@ test('[MED-64] a receiver that reads too slowly misses data and keeps its transp
   assert.ok(queued > 50 && queued < 400, `${queued} of 400 messages of 8 kB queued in 1 MiB`);
   const seen = received;
   await eventually(() => received >= seen + queued, 'what was queued did not come', 60_000);
-  await eventually(async () => (await say()).delivered === 1, 'nothing is sent any more');
+  await eventually(async () => (await say()).delivered === 1, 'nothing is sent any more', mediaMs);
   const states = control.events.flatMap(({ type, data }) => (type === 'transport.state' ? [data.state] : []));
   assert.ok(!states.includes('FAILED') && !states.includes('CLOSED'), states.join(' '));
   for (const part of [channel, track, connection]) part.close();
@@ -96,7 +97,7 @@ test('[MED-102] who sends reliable data to a slow receiver is told to wait, and 
   const slow = await joinWithData(control, 'r4', 'slow');
   const message = encodeData({ head: {}, payload: new Uint8Array(20_000) });
   fast.channel.sendMessageBinary(message);
-  await eventually(() => slow.data() === 1, 'no data came');
+  await eventually(() => slow.data() === 1, 'no data came', mediaMs);
 
   proxy.down.loss = 1;
   let sent = 1;

@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { startUdpProxy } from '../../../../e2e/udp-proxy.ts';
+import { mediaMs } from '../../../server/testkit/kit/eventually.ts';
 import { ownPort } from '../../../server/testkit/kit/ports.ts';
 import { eventually, startTestNode } from '../../testkit/node.ts';
 import { everything } from '../../testkit/permissions.ts';
@@ -80,7 +81,7 @@ test('[MED-11] malformed STUN, DTLS and SRTP, from strangers and on the path of 
   await control.command('sub.answer', { room, participant: 'ps_bob', revision: 1, description: answer });
   const source = new Vp8Source({ ssrc: 4242, bytes: 400, packetsPerSecond: 200 });
   source.start((packet) => alice.send(packet));
-  await eventually(() => bob.received > 50, 'nothing comes on a quiet network');
+  await eventually(() => bob.received > 50, 'nothing comes on a quiet network', mediaMs);
 
   const pids = kit.node.pids();
   const stranger = createSocket('udp4');
@@ -93,7 +94,7 @@ test('[MED-11] malformed STUN, DTLS and SRTP, from strangers and on the path of 
     if (index % 100 === 0) await sleep(5);
   }
   const before = bob.received;
-  await eventually(() => bob.received > before + 200, 'the media stopped');
+  await eventually(() => bob.received > before + 200, 'the media stopped', mediaMs);
   assert.deepEqual(kit.node.pids(), pids, 'the same processes');
   assert.deepEqual(kit.problems, []);
   source.stop();

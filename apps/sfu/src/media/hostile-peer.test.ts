@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Description } from '@parley/media-description';
 import fc from 'fast-check';
+import { mediaMs } from '../../../server/testkit/kit/eventually.ts';
 import { collectPeers, newPeer, parametersOf, remoteSdp } from '../../testkit/native-peer.ts';
 import { eventually, startTestNode } from '../../testkit/node.ts';
 import { rtpPacket } from '../../testkit/packets.ts';
@@ -95,7 +96,11 @@ test('[MED-11] an admitted peer that sends garbage as media, reports and data ha
     revision: 1,
     description: { ...parametersOf(sub.connection), media: [] },
   });
-  await eventually(() => pub.track.isOpen() && sub.track.isOpen() && channel.isOpen(), 'the peer did not connect');
+  await eventually(
+    () => pub.track.isOpen() && sub.track.isOpen() && channel.isOpen(),
+    'the peer did not connect',
+    mediaMs,
+  );
 
   const pids = kit.node.pids();
   for (const packet of fc.sample(packets, 3000)) {

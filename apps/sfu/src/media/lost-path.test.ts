@@ -3,6 +3,7 @@ import { after, afterEach, before, test } from 'node:test';
 import type { MediaEventFrame } from '@parley/contract/media-control';
 import { DATA_FLOW, encodeData } from '@parley/media-description';
 import { startUdpProxy, type UdpProxy } from '../../../../e2e/udp-proxy.ts';
+import { mediaMs } from '../../../server/testkit/kit/eventually.ts';
 import { ownPort } from '../../../server/testkit/kit/ports.ts';
 import type { ControlClient } from '../../testkit/control-client.ts';
 import { joinWithData, openDataRoom } from '../../testkit/data-peer.ts';
@@ -46,12 +47,12 @@ async function openCall(room: string) {
     const all = cy.data() + texts.length;
     for (const text of texts)
       ada.channel.sendMessageBinary(encodeData({ head: { text: true }, payload: Buffer.from(text) }));
-    await eventually(() => cy.data() === all, 'the node has not sent it');
+    await eventually(() => cy.data() === all, 'the node has not sent it', mediaMs);
   };
   const bobs = { room, participant: 'ps_bob' };
   const close = () => [ada, bob, cy].forEach((one) => void one.close());
   await say('before');
-  await eventually(() => bob.data() === 1, 'no data came');
+  await eventually(() => bob.data() === 1, 'no data came', mediaMs);
   return { ada, bob, cy, bobs, say, close };
 }
 
@@ -64,7 +65,7 @@ test('[MED-109] what is sent while the path of a receiver is cut arrives when it
   await say('three');
   const back = await joinWithData(control, 'back', 'bob', { past, after: bob.revision });
   await say('four');
-  await eventually(() => back.data() >= 5, 'what was sent did not come');
+  await eventually(() => back.data() >= 5, 'what was sent did not come', mediaMs);
   assert.deepEqual(back.texts(), ['one', 'two', 'x'.repeat(20_000), 'three', 'four']);
   assert.deepEqual(ada.flow(), []);
   back.close();
@@ -79,11 +80,11 @@ test('[MED-109] what is sent after the channel of a receiver has closed arrives 
     data.participant === bobs.participant &&
     data.room === bobs.room &&
     data.state === 'CLOSED';
-  await eventually(() => control.events.some(isClosed), 'the transport did not close');
+  await eventually(() => control.events.some(isClosed), 'the transport did not close', mediaMs);
   await say('one');
   await control.command('ice.restart', { ...bobs, pc: 'sub', received: 1 });
   const back = await joinWithData(control, 'closed', 'bob', { past, after: bob.revision });
-  await eventually(() => back.data() > 0, 'what was sent did not come');
+  await eventually(() => back.data() > 0, 'what was sent did not come', mediaMs);
   assert.deepEqual([back.texts(), ada.flow()], [['one'], []]);
   back.close();
   close();
@@ -94,11 +95,11 @@ test('[MED-110] a client that does not say what it has received: the sender hear
   cut(true);
   await say('one');
   await control.command('ice.restart', { ...bobs, pc: 'sub' });
-  await eventually(() => ada.flow().length > 0, 'the sender was not told');
+  await eventually(() => ada.flow().length > 0, 'the sender was not told', mediaMs);
   assert.deepEqual(ada.flow(), [missed]);
   const back = await joinWithData(control, 'silent', 'bob', { past, after: bob.revision });
   await say('two');
-  await eventually(() => back.data() > 0, 'no data came');
+  await eventually(() => back.data() > 0, 'no data came', mediaMs);
   assert.deepEqual(back.texts(), ['two']);
   back.close();
   close();
@@ -111,12 +112,12 @@ test('[MED-110] who is gone without having been heard has missed data, and who h
   await say('one');
   await control.command('participant.remove', { ...bobs, participant: 'ps_dan', reason: 'CLIENT_INITIATED' });
   cy.channel.sendMessageBinary(encodeData({ head: {}, payload: Buffer.from('hi') }));
-  await eventually(() => ada.data() === 1, 'what follows that did not come');
+  await eventually(() => ada.data() === 1, 'what follows that did not come', mediaMs);
   assert.deepEqual(ada.flow(), []);
   cut(true);
   await say('two');
   await control.command('participant.remove', { ...bobs, reason: 'CONNECTION_TIMEOUT' });
-  await eventually(() => ada.flow().length > 0, 'the sender was not told');
+  await eventually(() => ada.flow().length > 0, 'the sender was not told', mediaMs);
   assert.deepEqual(ada.flow(), [missed]);
   dan.close();
   close();
@@ -129,10 +130,10 @@ test('[MED-110] reliable data that no channel takes and that is too large for si
   const send = (bytes: number) => ada.channel.sendMessageBinary(encodeData({ head: {}, payload: Buffer.alloc(bytes) }));
   const byFrame = () => control.events.filter(({ type, data }) => type === 'data' && data.room === room).length;
   send(8000);
-  await eventually(() => byFrame() === 1, 'no data came by signaling');
+  await eventually(() => byFrame() === 1, 'no data came by signaling', mediaMs);
   assert.deepEqual(ada.flow(), []);
   send(9000);
-  await eventually(() => ada.flow().length > 0, 'the sender was not told');
+  await eventually(() => ada.flow().length > 0, 'the sender was not told', mediaMs);
   assert.deepEqual([ada.flow(), byFrame()], [[missed], 1]);
   ada.close();
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { mediaMs } from '../../../server/testkit/kit/eventually.ts';
 import type { ControlClient } from '../../testkit/control-client.ts';
 import { eventually, startTestNode, type TestNode } from '../../testkit/node.ts';
 import { everything } from '../../testkit/permissions.ts';
@@ -33,7 +34,7 @@ async function publish(participant: string, plain: boolean): Promise<RtpPeer> {
     description: peer.offer('c', 4242),
   });
   peer.accept(description);
-  await eventually(() => peer.isConnected, 'not connected');
+  await eventually(() => peer.isConnected, 'not connected', mediaMs);
   return peer;
 }
 
@@ -50,7 +51,7 @@ test('[MED-76] [MED-63] a plain client that vanishes without a word is gone; one
   assert.equal(delivered, 0, 'nothing but media reaches it');
   const source = new Vp8Source({ ssrc: 4242, bytes: 200, packetsPerSecond: 50 });
   source.start((packet) => peer.send(packet));
-  await eventually(() => control.events.some(({ type }) => type === 'track.started'), 'no media came');
+  await eventually(() => control.events.some(({ type }) => type === 'track.started'), 'no media came', mediaMs);
   source.stop();
   await eventually(() => reasonOf('ps_cable'), 'the ghost stays', 30_000);
   assert.equal(reasonOf('ps_cable'), 'CONNECTION_TIMEOUT');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { MediaEventFrame } from '@parley/contract/media-control';
+import { mediaMs, processWorkMs } from '../../../server/testkit/kit/eventually.ts';
 import type { ControlClient } from '../../testkit/control-client.ts';
 import { eventually, startTestNode, type TestNode } from '../../testkit/node.ts';
 import { everything } from '../../testkit/permissions.ts';
@@ -44,16 +45,20 @@ test('[PIPE-10] a room over two processes: each subscriber gets every packet, wh
   const subscribers = [await call.subscribe('bob'), await call.subscribe('cy'), await call.subscribe('dan')];
   const publisher = new RtpPeer('ada');
   await call.publish('ada', publisher, SSRC);
-  await eventually(() => publisher.isConnected && subscribers.every((peer) => peer.isConnected), 'no connection');
+  await eventually(
+    () => publisher.isConnected && subscribers.every((peer) => peer.isConnected),
+    'no connection',
+    mediaMs,
+  );
   const ports = new Set(['ada', 'bob', 'cy', 'dan'].map((identity) => portOf('over-two', identity)));
   assert.equal(ports.size, 2, 'both processes have somebody');
 
   const sequences = subscribers.map(collectSequences);
   const source = new Vp8Source({ ssrc: SSRC, bytes: 300, packetsPerSecond: 100 });
   source.start((packet) => publisher.send(packet));
-  await eventually(() => sequences.every(({ count }) => count >= 150), 'the video did not arrive everywhere');
+  await eventually(() => sequences.every(({ count }) => count >= 150), 'the video did not arrive everywhere', mediaMs);
   source.stop();
-  await eventually(() => sequences.every(({ missing }) => missing().length === 0), 'packets are missing');
+  await eventually(() => sequences.every(({ missing }) => missing().length === 0), 'packets are missing', mediaMs);
 
   const { rooms } = await control.command('snapshot', { room: 'over-two' });
   assert.deepEqual(
@@ -155,18 +160,18 @@ test('[PIPE-12] a process that is killed takes only those in it: the room goes o
   await call.publish('ada', publisher, SSRC);
   const source = new Vp8Source({ ssrc: SSRC, bytes: 300, packetsPerSecond: 100 });
   source.start((packet) => publisher.send(packet));
-  await eventually(() => bob.received > 20 && cy.received > 20, 'no video');
+  await eventually(() => bob.received > 20 && cy.received > 20, 'no video', mediaMs);
   const far = portOf(room, 'bob') === portOf(room, 'ada') ? 'cy' : 'bob';
   const near = far === 'cy' ? bob : cy;
   const index = Number(portOf(room, far)) - kit.config.udpPort;
   process.kill(kit.node.pids()[index] ?? assert.fail('no such process'), 'SIGKILL');
-  const closed = await eventually(() => eventsOf('participant.closed', room)[0], 'nobody was told');
+  const closed = await eventually(() => eventsOf('participant.closed', room)[0], 'nobody was told', processWorkMs);
   assert.deepEqual([closed.data], [{ ...closed.data, participant: `ps_${far}`, reason: 'MEDIA_FAILURE' }]);
   assert.equal(eventsOf('participant.closed', room).length, 1);
   assert.equal(eventsOf('room.closed', room).length, 0);
   const before = near.received;
   const back = await call.subscribe(`${far}-again`);
-  await eventually(() => back.received > 20 && near.received > before, 'the video did not come back');
+  await eventually(() => back.received > 20 && near.received > before, 'the video did not come back', mediaMs);
   source.stop();
   publisher.close();
 });

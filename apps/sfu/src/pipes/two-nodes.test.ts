@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { after, before, test } from 'node:test';
+import { mediaMs } from '../../../server/testkit/kit/eventually.ts';
 import type { ControlClient } from '../../testkit/control-client.ts';
 import { eventually, startTestNode, type TestNode } from '../../testkit/node.ts';
 import { RtpCall } from '../../testkit/rtp-call.ts';
@@ -54,13 +55,17 @@ test('[PIPE-20] a room over two nodes: each subscriber gets every packet, and da
   const publisher = new RtpPeer('ada');
   const trackId = await near.publish('ada', publisher, SSRC);
   const subscribers = [await near.subscribe('bob'), await far.subscribe('cy'), await far.subscribe('dan')];
-  await eventually(() => publisher.isConnected && subscribers.every((peer) => peer.isConnected), 'no connection');
+  await eventually(
+    () => publisher.isConnected && subscribers.every((peer) => peer.isConnected),
+    'no connection',
+    mediaMs,
+  );
   const sequences = subscribers.map(collectSequences);
   const source = new Vp8Source({ ssrc: SSRC, bytes: 300, packetsPerSecond: 100 });
   source.start((packet) => publisher.send(packet));
-  await eventually(() => sequences.every(({ count }) => count >= 100), 'the video did not arrive everywhere');
+  await eventually(() => sequences.every(({ count }) => count >= 100), 'the video did not arrive everywhere', mediaMs);
   source.stop();
-  await eventually(() => sequences.every(({ missing }) => missing().length === 0), 'packets are missing');
+  await eventually(() => sequences.every(({ missing }) => missing().length === 0), 'packets are missing', mediaMs);
   const { rooms } = await two.control.command('snapshot', { room: 'over-nodes' });
   const cy = rooms[0]?.participants.find(({ identity }) => identity === 'cy');
   assert.deepEqual(cy?.subscriptions, [trackId], 'a node answers for its own');
@@ -95,7 +100,7 @@ test('[PIPE-21] a pipe port takes nothing from strangers and answers nobody; the
   for (let index = 0; index < 500; index += 1) await shoot(Buffer.alloc(1 + ((index * 7) % 1400), index));
   const source = new Vp8Source({ ssrc: SSRC, bytes: 300, packetsPerSecond: 100 });
   source.start((packet) => publisher.send(packet));
-  await eventually(() => bob.received > 30, 'the pipe does not carry');
+  await eventually(() => bob.received > 30, 'the pipe does not carry', mediaMs);
   source.stop();
   attacker.close();
   publisher.close();
@@ -119,7 +124,7 @@ test('[PIPE-22] when a node ends, the other says so and keeps its own people; a 
   const trackId = await far.publish('cy', publisher, SSRC);
   const source = new Vp8Source({ ssrc: SSRC, bytes: 300, packetsPerSecond: 100 });
   source.start((packet) => publisher.send(packet));
-  await eventually(() => bob.received > 20, 'no video over the pipe');
+  await eventually(() => bob.received > 20, 'no video over the pipe', mediaMs);
   source.stop();
   publisher.close();
   stages.splice(1);
@@ -127,6 +132,7 @@ test('[PIPE-22] when a node ends, the other says so and keeps its own people; a 
   const silent = await eventually(
     () => one.control.events.find(({ type, data }) => type === 'node.silent' && data.room === 'half'),
     'nobody was told',
+    mediaMs,
   );
   assert.deepEqual(silent.data, { room: 'half', node: 'two' });
   const subscribe = () =>

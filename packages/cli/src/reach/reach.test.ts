@@ -11,7 +11,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { WebSocketServer } from 'ws';
 import { isOutside } from '../../../../apps/server/src/domains/fleet/turn.ts';
 import { eventually } from '../../../../apps/server/testkit/kit/eventually.ts';
-import { onFreePort, ownPort } from '../../../../apps/server/testkit/kit/ports.ts';
+import { openPort, ownPort } from '../../../../apps/server/testkit/kit/ports.ts';
 import { startService, type TestService } from '../../../../apps/server/testkit/kit/service.ts';
 import { createAuthority, type TestAuthority } from '../../../../apps/server/testkit/peers/tls-receiver.ts';
 import { startTestNode, type TestNode } from '../../../../apps/sfu/testkit/node.ts';
@@ -28,16 +28,15 @@ before(async () => {
   const { key, cert } = await authority.issue('localhost', 30);
   await writeFile(join(folder, 'key.pem'), key);
   await writeFile(join(folder, 'cert.pem'), cert);
-  service = await onFreePort((port) =>
-    startService({
-      env: {
-        PORT: String(port),
-        TLS_CERT: join(folder, 'cert.pem'),
-        TLS_KEY: join(folder, 'key.pem'),
-        PUBLIC_URL: `https://localhost:${port}`,
-      },
-    }),
-  );
+  const open = await openPort();
+  service = await startService({
+    open,
+    env: {
+      TLS_CERT: join(folder, 'cert.pem'),
+      TLS_KEY: join(folder, 'key.pem'),
+      PUBLIC_URL: `https://localhost:${open.port}`,
+    },
+  });
   const [secret = ''] = service.config.sfuSecrets;
   const variables = {
     CONTROL_URL: service.url,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from '../../../testkit/kit/eventually.ts';
+import { eventually, processWorkMs } from '../../../testkit/kit/eventually.ts';
 import { askRedis, hasRedisServer, openTestRedis, startOwnRedis, testRedisUrl } from '../../../testkit/kit/redis.ts';
 import { startTcpProxy } from '../../../testkit/peers/tcp-proxy.ts';
 import type { Bus } from '../../core/ports.ts';
@@ -123,7 +123,7 @@ async function openProcess(url: string) {
   const gapAfter = async (act: () => void | Promise<void>): Promise<void> => {
     const known = gaps;
     await act();
-    await eventually(() => gaps > known);
+    await eventually(() => gaps > known, { withinMs: processWorkMs });
   };
   return { bus, received, gapAfter, close };
 }
@@ -141,12 +141,12 @@ test('[STA-6] redis: after the server was killed every process hears of a gap, a
 
   await own.kill();
   one.bus.publish('topic', 'meanwhile');
-  await eventually(() => assert.deepEqual(one.received, ['before', 'meanwhile']));
+  await eventually(() => assert.deepEqual(one.received, ['before', 'meanwhile']), { withinMs: processWorkMs });
   await assert.rejects(one.bus.ping());
 
   await one.gapAfter(() => two.gapAfter(() => own.start()));
   one.bus.publish('topic', 'after');
-  await eventually(() => assert.deepEqual(two.received, ['before', 'after']));
+  await eventually(() => assert.deepEqual(two.received, ['before', 'after']), { withinMs: processWorkMs });
   assert.deepEqual(one.received, ['before', 'meanwhile', 'after']);
 });
 
@@ -157,12 +157,12 @@ test('[STA-6] redis: a server that hangs and comes back is a gap too', { skip },
   t.after(one.close);
   own.freeze();
   await assert.rejects(one.bus.ping());
-  await eventually(() => assert.rejects(one.bus.ping(), /not reachable/));
+  await eventually(() => assert.rejects(one.bus.ping(), /not reachable/), { withinMs: processWorkMs });
   // The connection that listens has its own watch, up to a beat (800 ms) behind; thawed before, it has missed nothing.
   await sleep(2_000);
   await one.gapAfter(() => own.thaw());
   one.bus.publish('topic', 'after');
-  await eventually(() => assert.deepEqual(one.received, ['after']));
+  await eventually(() => assert.deepEqual(one.received, ['after']), { withinMs: processWorkMs });
 });
 
 test('[STA-6] redis: a connection that is deaf without a sign is replaced', { skip }, async (t) => {
@@ -177,7 +177,7 @@ test('[STA-6] redis: a connection that is deaf without a sign is replaced', { sk
   // Frozen connections stay frozen; new ones pass.
   await one.gapAfter(() => proxy.freezeOpenOnes());
   two.bus.publish('topic', 'after');
-  await eventually(() => assert.deepEqual(one.received, ['after']));
+  await eventually(() => assert.deepEqual(one.received, ['after']), { withinMs: processWorkMs });
 });
 
 test('[STA-6] redis: what a process could not send is a gap for its subscribers', { skip }, async (t) => {
@@ -191,7 +191,7 @@ test('[STA-6] redis: what a process could not send is a gap for its subscribers'
   t.after(other.close);
   proxy.cut();
   cutOff.bus.publish('topic', 'unheard');
-  await eventually(() => assert.deepEqual(cutOff.received, ['unheard']));
+  await eventually(() => assert.deepEqual(cutOff.received, ['unheard']), { withinMs: processWorkMs });
   await other.gapAfter(() => proxy.restore());
   assert.deepEqual(other.received, []);
 });
@@ -205,12 +205,12 @@ test('[STA-6] redis: a process starts without a server, serves itself and joins 
   const one = await openProcess(own.url);
   t.after(one.close);
   one.bus.publish('topic', 1);
-  await eventually(() => assert.deepEqual(one.received, [1]));
+  await eventually(() => assert.deepEqual(one.received, [1]), { withinMs: processWorkMs });
   await one.gapAfter(() => own.start());
   const two = await openProcess(own.url);
   t.after(two.close);
   two.bus.publish('topic', 2);
-  await eventually(() => assert.deepEqual(one.received, [1, 2]));
+  await eventually(() => assert.deepEqual(one.received, [1, 2]), { withinMs: processWorkMs });
 });
 
 test('[STA-25] redis: while the server is away nobody waits to hear a topic, and hears it when the server is back', {
@@ -225,10 +225,10 @@ test('[STA-25] redis: while the server is away nobody waits to hear a topic, and
   t.after(two.close);
   const connections = proxy.connections();
   proxy.cut();
-  await eventually(() => proxy.connections() === 0);
+  await eventually(() => proxy.connections() === 0, { withinMs: processWorkMs });
   // Its next attempts to connect do not end: a topic that waits for one would wait until the test is over.
   proxy.freeze();
-  await eventually(() => proxy.connections() === connections);
+  await eventually(() => proxy.connections() === connections, { withinMs: processWorkMs });
   const heard: unknown[] = [];
   let isJoined = false;
   const topics = Array.from({ length: 5 }, (_, at) => `late/${at}`);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { joinAs, newRoom, type RoomsService, startRooms } from '../../../testkit/clients/rooms.ts';
 import { joinRoom } from '../../../testkit/clients/signal-client.ts';
-import { eventually } from '../../../testkit/kit/eventually.ts';
+import { eventually, processWorkMs } from '../../../testkit/kit/eventually.ts';
 import type { TestProject } from '../../../testkit/kit/people.ts';
 import { startService } from '../../../testkit/kit/service.ts';
 import type { ProtocolNode } from '../../../testkit/peers/protocol-node.ts';
@@ -43,7 +43,9 @@ const nodesToldOf = (node: ProtocolNode) => {
 async function isBack(node: ProtocolNode): Promise<void> {
   const { connections } = node;
   node.isDeaf = false;
-  await eventually(() => assert.ok(node.connections > connections, `${node.name} is not connected to`));
+  await eventually(() => assert.ok(node.connections > connections, `${node.name} is not connected to`), {
+    withinMs: processWorkMs,
+  });
 }
 
 test('[PIPE-23] a room goes on at the next node of its region while its own is busy; all are in one room', async () => {

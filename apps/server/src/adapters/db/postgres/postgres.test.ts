@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { eventually } from '../../../../testkit/kit/eventually.ts';
+import { eventually, processWorkMs } from '../../../../testkit/kit/eventually.ts';
 import { emptyMigrations } from '../../../../testkit/kit/migration-folder.ts';
 import { openTestDatabase } from '../../../../testkit/kit/test-database.ts';
 import { startTcpProxy } from '../../../../testkit/peers/tcp-proxy.ts';
@@ -121,7 +121,7 @@ test('[STO-9] postgres: a server that falls silent behind open connections is un
   proxy.freeze();
   await assert.rejects(db.query(sql`select 1`), DatabaseUnavailable);
   proxy.restore();
-  await eventually(async () => assert.ok((await db.ping()) >= 0));
+  await eventually(async () => assert.ok((await db.ping()) >= 0), { withinMs: processWorkMs });
 });
 
 test('[STO-9] postgres: in the silence nobody begins another wait: not in the queue, not in a transaction, not to roll back', {
@@ -154,7 +154,7 @@ test('[STO-9] postgres: in the silence nobody begins another wait: not in the qu
   await Promise.all([unavailable, itsOwn]);
   await assert.rejects(db.ping(), DatabaseUnavailable);
   proxy.restore();
-  await eventually(async () => assert.ok((await db.ping()) >= 0));
+  await eventually(async () => assert.ok((await db.ping()) >= 0), { withinMs: processWorkMs });
 });
 
 test('[RUN-31] postgres: what a script set for a build that failed does not outlive it', { skip }, async (t) => {

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { InboxEntry } from '@parley/contract';
 import { type ChatOf, createChatKit } from '../../../../testkit/chat/chat.ts';
 import type { SocketClient } from '../../../../testkit/clients/socket-client.ts';
-import { eventually } from '../../../../testkit/kit/eventually.ts';
+import { eventually, processWorkMs } from '../../../../testkit/kit/eventually.ts';
 import { startService, type TestService } from '../../../../testkit/kit/service.ts';
 import type { Adapters } from '../../../core/ports.ts';
 
@@ -168,9 +168,9 @@ test('[INB-14] what another process changes is told; what it stored and never an
     for (const [at, { as }] of [beside, silent].entries()) {
       const api = as(chat.project.apiKey);
       const { id } = await api.call('sendMessage', { room, body: { text: `${at}`, senderId: other } });
-      await eventually(() => latest(client, room)?.lastMessage?.id === id);
+      await eventually(() => latest(client, room)?.lastMessage?.id === id, { withinMs: processWorkMs });
       await api.call('markRead', { messageId: id, body: { userId: me } });
-      await eventually(() => latest(client, room)?.unreadCount === 0);
+      await eventually(() => latest(client, room)?.unreadCount === 0, { withinMs: processWorkMs });
     }
   } finally {
     await silent.stop();

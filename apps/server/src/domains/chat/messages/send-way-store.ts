@@ -12,7 +12,7 @@ export interface References {
   extras: boolean;
 }
 
-/** Far from the peak most batches are of one message, which needs no list, no numbering and no grouping (ADR 153). */
+/** Far from the peak most batches are of one message, which needs no list, no numbering and no grouping (ADR 280). */
 export interface Shape extends References {
   /** Into the table that only the sender reads (ADR 211). */
   inShadow: boolean;
