@@ -37,10 +37,10 @@ describe('[DEP-2] the Dockerfile', () => {
   const of = (name: string): string[] => instructions.filter(([word]) => word === name).map((words) => words[2] ?? '');
 
   test('names exact base images, with the Node of the repository', () => {
-    const { dependencies } = JSON.parse(read('package.json'));
+    const { optionalDependencies } = JSON.parse(read('package.json'));
     assert.deepEqual(of('FROM'), ['FROM $BASE AS build', 'FROM $BASE']);
     assert.equal(of('ARG').length, 1);
-    assert.ok(of('ARG')[0]?.startsWith(`ARG BASE=node:${dependencies.node}-`));
+    assert.ok(of('ARG')[0]?.startsWith(`ARG BASE=node:${optionalDependencies.node}-`));
   });
 
   test('runs as nobody special, in the exec form, with a health check and a signal', () => {

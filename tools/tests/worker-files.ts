@@ -15,6 +15,8 @@ const exitTimeoutMs = 20_000;
 
 beWorker();
 preferIfAllowed(Number(process.env['PARLEY_TEST_NICE'] ?? 0));
+// A test may wait for a timer that keeps no process alive: the next file is not to be given up with it.
+const staysAlive = setInterval(() => undefined, fileTimeoutMs);
 const ran: string[] = [];
 const environment = { ...process.env };
 for (let file = claimNext(); file !== null; file = claimNext()) {
@@ -23,6 +25,7 @@ for (let file = claimNext(); file !== null; file = claimNext()) {
   await describe(file, { timeout: fileTimeoutMs }, () => import(url));
   restoreEnvironment();
 }
+clearInterval(staysAlive);
 setTimeout(() => {
   const open = process.getActiveResourcesInfo().join(', ');
   console.error(`The tests have ended and the process has not: ${open} is open after ${ran.join(', ')}.`);

@@ -39,7 +39,7 @@ const processes = 'chat-processes';
 const processTtlMs = 30_000;
 /** How often a process says that it is alive. */
 export const aliveEveryMs = 10_000;
-/** Later than that: whoever is alive has said so again by the next look. */
+/** Later than that: a process that is alive has said so again by the next look. */
 export const strandedEveryMs = 15_000;
 const sweepMax = 500;
 const keepMs = 30 * 24 * 60 * 60 * 1000;
