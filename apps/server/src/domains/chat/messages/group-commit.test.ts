@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createFakeClock } from '../../../../testkit/kit/fake-clock.ts';
+import { toServiceError } from '../../../core/faults.ts';
 import { createGroupCommit } from './group-commit.ts';
 
 interface Item {
@@ -189,4 +190,18 @@ test('[MSG-16] the next batch is under way before the answers of the last, which
   batches[1]?.end();
   await second;
   assert.deepEqual(published, [[{ room: 'a' }], [{ room: 'a' }]]);
+});
+
+test('[REQ-11] a send that is one too many has the same answer as every other fault of the service', async () => {
+  const { batches, queue, settle } = slowStore();
+  const first = queue.add({ room: 'a' });
+  await settle();
+  const others = Array.from({ length: 5_000 }, () => queue.add({ room: 'a' }));
+  const { code, fields } = await queue.add({ room: 'a' }).then(() => assert.fail('stored'), toServiceError);
+  assert.deepEqual({ code, ...fields }, { code: 'SVC_SERVICE_UNAVAILABLE', retryAfterSeconds: 2 });
+  for (let at = 0; at < 26; at++) {
+    batches[at]?.end();
+    await settle();
+  }
+  await Promise.all([first, ...others]);
 });

@@ -1,5 +1,4 @@
-import { fail } from '@parley/contract';
-import { BatcherFull, createBatcher } from '../../../core/batcher.ts';
+import { createBatcher } from '../../../core/batcher.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { DatabaseUnavailable } from '../../../core/db.ts';
 
@@ -154,9 +153,7 @@ export function createGroupCommit<Item, Outcome>(
       waiting.add(entry);
       const result = await batcher.add(entry).catch((error) => {
         waiting.delete(entry);
-        return error instanceof BatcherFull
-          ? fail('SVC_SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 })
-          : Promise.reject(error);
+        throw error;
       });
       if (result.status === 'rejected') throw result.reason;
       return result.value;
