@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChangeKind, Environment } from '@parley/contract';
+import { createCoalescer } from './coalescer.ts';
 import type { Bus, Unsubscribe } from './ports.ts';
 
 /** Where something changed; null: in both environments. */
@@ -37,28 +38,17 @@ interface ChangesDeps {
 const defaultRest = (): Promise<unknown> => sleep(restMs, undefined, { ref: false });
 
 export function createChanges({ bus, rest = defaultRest }: ChangesDeps): Changes {
-  /** Of each topic that rests. */
-  const waiting = new Map<string, Map<string, Change>>();
-
-  function publish(topic: string, changes: readonly Change[]): void {
-    bus.publish(topic, changes);
-    waiting.set(topic, new Map());
-    void rest().then(() => flush(topic));
-  }
-
-  function flush(topic: string): void {
-    const changes = [...(waiting.get(topic)?.values() ?? [])];
-    if (changes.length > 0) publish(topic, changes);
-    else waiting.delete(topic);
-  }
+  const coalescer = createCoalescer<string, Map<string, Change>>({
+    newPending: () => new Map(),
+    publish: (topic, changes) => bus.publish(topic, [...changes.values()]),
+    rest,
+    first: 'now',
+  });
 
   return {
     note(kind, scope) {
-      const topic = topicOf(scope?.projectId);
       const change = { kind, environment: scope?.environment ?? null };
-      const later = waiting.get(topic);
-      if (later) later.set(`${kind}/${change.environment}`, change);
-      else publish(topic, [change]);
+      coalescer.note(topicOf(scope?.projectId), (changes) => changes.set(`${kind}/${change.environment}`, change));
     },
 
     async watch({ projectId, environment }, listener) {

@@ -1,5 +1,6 @@
 import type { FrameFields, Participant, SignalingServerFrames } from '@parley/contract';
 import type { Clock } from '../../core/clock.ts';
+import { createCoalescer } from '../../core/coalescer.ts';
 import type { RoomEvent } from '../rooms/index.ts';
 import { frameOverhead } from './joined-frames.ts';
 import type { QualityUpdate } from './member.ts';
@@ -11,20 +12,11 @@ type ChangesFrame = FrameFields<SignalingServerFrames['changes']>;
 export type Audience = string | null;
 
 /** What a large room has not yet been told. */
-export interface Pending {
+interface Pending {
   events: RoomEvent[];
   /** By identity: only the last counts, for whom it is. */
   quality: Map<string, { update: QualityUpdate; audience: Audience }>;
-  flushedAt: number;
-  isWaiting: boolean;
 }
-
-export const newPending = (): Pending => ({
-  events: [],
-  quality: new Map(),
-  flushedAt: Number.NEGATIVE_INFINITY,
-  isWaiting: false,
-});
 
 const everyMs = 500;
 /** Entries of one `quality` or `speakers` frame: more would not fit. */
@@ -43,52 +35,34 @@ interface ChangesDeps<R> {
 }
 
 /** Gathers what happens in large rooms: the first of it goes at once, what follows at most twice a second. */
-export function createChanges<R extends { readonly pending: Pending }>({
-  clock,
-  frameBytesMax,
-  sendEvents,
-  sendQuality,
-}: ChangesDeps<R>) {
+export function createChanges<R>({ clock, frameBytesMax, sendEvents, sendQuality }: ChangesDeps<R>) {
   /** Events, which are numbered without gaps, as frames. */
   function framesOf(events: readonly RoomEvent[]): ChangesFrame[] {
     const pieces = packFrames(events, frameBytesMax - frameOverhead, createEventWriter);
     return pieces.map(({ items, written }) => ({ from: items[0]?.seq ?? 0, events: written }));
   }
 
-  function flush(room: R): void {
-    const { pending } = room;
-    pending.flushedAt = clock.elapsed();
-    for (const frame of framesOf(pending.events.splice(0))) sendEvents(room, frame);
-    const told = Map.groupBy(pending.quality.values(), ({ audience }) => audience);
-    pending.quality.clear();
-    for (const [audience, some] of told)
-      for (const piece of inFrames(some.map(({ update }) => update))) sendQuality(room, piece, audience);
-  }
-
-  function flushSoon(room: R): void {
-    const { pending } = room;
-    if (pending.isWaiting) return;
-    const waitMs = pending.flushedAt + everyMs - clock.elapsed();
-    if (waitMs <= 0) {
-      flush(room);
-      return;
-    }
-    pending.isWaiting = true;
-    void clock.sleep(waitMs).then(() => {
-      pending.isWaiting = false;
-      flush(room);
-    });
-  }
+  const coalescer = createCoalescer<R, Pending>({
+    newPending: () => ({ events: [], quality: new Map() }),
+    publish(room, { events, quality }) {
+      for (const frame of framesOf(events)) sendEvents(room, frame);
+      for (const [audience, some] of Map.groupBy(quality.values(), (one) => one.audience))
+        for (const piece of inFrames(some.map(({ update }) => update))) sendQuality(room, piece, audience);
+    },
+    rest: () => clock.sleep(everyMs),
+    first: 'now',
+  });
 
   return {
     framesOf,
+    hasEvents: (room: R): boolean => (coalescer.pendingOf(room)?.events.length ?? 0) > 0,
     addEvents(room: R, events: readonly RoomEvent[]): void {
-      room.pending.events.push(...events);
-      flushSoon(room);
+      coalescer.note(room, (pending) => pending.events.push(...events));
     },
     addQuality(room: R, updates: readonly QualityUpdate[], audience: Audience): void {
-      for (const update of updates) room.pending.quality.set(update.identity, { update, audience });
-      flushSoon(room);
+      coalescer.note(room, ({ quality }) => {
+        for (const update of updates) quality.set(update.identity, { update, audience });
+      });
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.ts';
 import type { Unsubscribe } from '../../core/ports.ts';
 import { frameText, type SocketFrame } from '../../core/socket.ts';
 import type { RoomBus, RoomEvent, RoomFrame, RoomMessage } from '../rooms/index.ts';
-import { type Audience, createChanges, inFrames, newPending, type Pending } from './changes.ts';
+import { type Audience, createChanges, inFrames } from './changes.ts';
 import type { Member, QualityUpdate } from './member.ts';
 import { createSpeakers, newSpeaking, type SpeakerUpdate, type Speaking } from './speakers.ts';
 
@@ -14,7 +14,6 @@ export interface HubRoom {
   readonly members: Map<string, Member>;
   /** How many are in the room, wherever: as the store said last, and as events have changed it since. */
   size: number;
-  readonly pending: Pending;
   readonly speaking: Speaking;
   /** Identity → frames for a participant who is about to resume here, and is no member yet. */
   readonly arriving: Map<string, RoomFrame[]>;
@@ -72,7 +71,6 @@ export function createHub({
       id: roomId,
       members: new Map(),
       size: 0,
-      pending: newPending(),
       speaking: newSpeaking(),
       arriving: new Map(),
       nodes: new Set(),
@@ -138,7 +136,7 @@ export function createHub({
 
   function deliver(room: HubRoom, events: readonly RoomEvent[]): void {
     const fresh = events.filter(({ seq }) => room.seq === null || seq > room.seq);
-    const isTogether = isLarge(room) || room.pending.events.length > 0;
+    const isTogether = isLarge(room) || changes.hasEvents(room);
     for (const event of fresh) {
       room.seq = event.seq;
       room.size += sizeChanges[event.type] ?? 0;

@@ -1,5 +1,6 @@
 import type { ProjectScope } from '../../../core/caller.ts';
 import type { Clock } from '../../../core/clock.ts';
+import { createCoalescer } from '../../../core/coalescer.ts';
 import type { Bus } from '../../../core/ports.ts';
 import { type Interest, keyOf } from './interest.ts';
 
@@ -37,38 +38,28 @@ const restMs = 250;
 
 export function createInboxFeed({ bus, clock, interest }: FeedDeps) {
   const stopping = new AbortController();
-  /** Of each environment that has something to say, or has said something just now. */
-  const waiting = new Map<string, Map<string, { isForAll: boolean; userIds: Set<string> }>>();
-
-  function begin(key: string) {
-    const changed = new Map<string, { isForAll: boolean; userIds: Set<string> }>();
-    waiting.set(key, changed);
-    // Everything of this turn of the loop goes together.
-    setImmediate(() => flush(key));
-    return changed;
-  }
-
-  function flush(key: string): void {
-    const changed = waiting.get(key);
-    if (!changed || changed.size === 0) return void waiting.delete(key);
-    waiting.set(key, new Map());
-    const message: InboxMessage = {
-      changed: [...changed].map(([id, { isForAll, userIds }]) => [id, { isForAll, userIds: [...userIds] }]),
-    };
-    bus.publish(inboxTopicOf(key), message);
-    void clock.sleep(restMs, stopping.signal).then(() => flush(key));
-  }
+  const coalescer = createCoalescer<string, Map<string, { isForAll: boolean; userIds: Set<string> }>>({
+    newPending: () => new Map(),
+    publish(key, changed) {
+      const message: InboxMessage = {
+        changed: [...changed].map(([id, { isForAll, userIds }]) => [id, { isForAll, userIds: [...userIds] }]),
+      };
+      bus.publish(inboxTopicOf(key), message);
+    },
+    rest: () => clock.sleep(restMs, stopping.signal),
+    first: 'atEndOfTurn',
+  });
 
   return {
     /** A change of a conversation that its members' inboxes show, or of what is one member's own in it. */
     note(scope: ProjectScope, conversationId: string, userId?: string): void {
       if (!interest.isWanted(scope)) return;
-      const key = keyOf(scope);
-      const changed = waiting.get(key) ?? begin(key);
-      const concerned = changed.get(conversationId) ?? { isForAll: false, userIds: new Set<string>() };
-      changed.set(conversationId, concerned);
-      if (userId === undefined) concerned.isForAll = true;
-      else concerned.userIds.add(userId);
+      coalescer.note(keyOf(scope), (changed) => {
+        const concerned = changed.get(conversationId) ?? { isForAll: false, userIds: new Set<string>() };
+        changed.set(conversationId, concerned);
+        if (userId === undefined) concerned.isForAll = true;
+        else concerned.userIds.add(userId);
+      });
     },
     /** Not stored, and not repeated. */
     typing(scope: ProjectScope, typing: TypingNote, except?: string): void {
