@@ -44,6 +44,7 @@ export async function openRedisBus({ redis, onError, graceMs = 5_000 }: RedisBus
   for (const { id, shards } of redis.parts) {
     for (const shard of shards.slice(0, 1)) lossChannels.set(`${shard.prefix}bus:lost${id}`, shard);
   }
+  /** What one event-loop turn publishes: bounded by what the publishers' own queues let through in a turn. */
   let queue = new Map<string, unknown[]>();
   /** Where others could not be told something. */
   const failed = new Set<Link>();

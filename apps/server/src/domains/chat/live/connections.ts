@@ -42,6 +42,8 @@ export const aliveEveryMs = 10_000;
 /** Later than that: a process that is alive has said so again by the next look. */
 export const strandedEveryMs = 15_000;
 const sweepMax = 500;
+/** Connections that wait to be written. While the database is away those that end add up. */
+const changedMax = 100_000;
 const keepMs = 30 * 24 * 60 * 60 * 1000;
 
 /** Chat sockets as rows, written a second late and many at once: a storm of reconnects is not a storm of writes. */
@@ -53,11 +55,18 @@ export function createConnectionLog({ db, expiringSets, clock, ids, changes }: C
   let lookedAt = Number.NEGATIVE_INFINITY;
 
   const note = (facts: ConnectionFacts, closeCode: number | null = null): void =>
-    void changed.set(facts.id, rowOf(facts, closeCode));
+    keep(facts.id, rowOf(facts, closeCode));
 
   /** Of one that goes on: what is written is how it is by then. */
   function noteUse(id: string, facts: () => ConnectionFacts): void {
-    if (!changed.has(id)) changed.set(id, facts);
+    if (!changed.has(id)) keep(id, facts);
+  }
+
+  /** What is evicted is written with its next use; if it has ended, it shows as open until this process ends. */
+  function keep(id: string, one: ConnectionRow | (() => ConnectionFacts)): void {
+    changed.set(id, one);
+    const [oldest] = changed.size > changedMax ? changed.keys() : [];
+    if (oldest !== undefined) changed.delete(oldest);
   }
 
   function rowOf(facts: ConnectionFacts, closeCode: number | null): ConnectionRow {
@@ -93,7 +102,7 @@ export function createConnectionLog({ db, expiringSets, clock, ids, changes }: C
     try {
       await upsertConnections(db, rows);
     } catch (error) {
-      for (const [id, one] of noted) if (!changed.has(id)) changed.set(id, one);
+      for (const [id, one] of noted) if (!changed.has(id) && changed.size < changedMax) changed.set(id, one);
       throw error;
     }
     for (const row of rows) changes.note('chat', row);
