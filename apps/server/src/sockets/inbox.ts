@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
+import { FixedWindow } from '../core/fixed-window.ts';
 import { wholeSeconds } from '../core/rate-limiter.ts';
 import type { RawFrame } from './frame-reader.ts';
-import { Meter } from './meter.ts';
 import { type Outbox, queuedBytesMax } from './outbox.ts';
 
 interface InboxDeps {
@@ -32,7 +32,7 @@ const strikesMax = 20;
 /** Handles one frame after the other: a client's own order is kept, and its work is bounded. */
 export function createInbox({ ws, outbox, frameBudget, windowMs, handle }: InboxDeps): Inbox {
   const frames: RawFrame[] = [];
-  const meter = new Meter(frameBudget, windowMs);
+  const window = new FixedWindow(windowMs);
   let isWorking = false;
 
   async function work(): Promise<void> {
@@ -48,10 +48,10 @@ export function createInbox({ ws, outbox, frameBudget, windowMs, handle }: Inbox
 
   return {
     push(frame, now) {
-      const { excess, remainingMs } = meter.use(now);
+      const excess = frameBudget === null ? 0 : window.use(now) - frameBudget;
       if (excess > 0) {
         if (excess > 1 && excess <= strikesMax) return { is: 'ignored' };
-        return { is: excess === 1 ? 'warn' : 'close', retryAfterSeconds: wholeSeconds(remainingMs) };
+        return { is: excess === 1 ? 'warn' : 'close', retryAfterSeconds: wholeSeconds(window.remainingMs(now)) };
       }
       frames.push(frame);
       if (frames.length >= framesMax) ws.pause();

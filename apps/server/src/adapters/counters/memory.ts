@@ -1,38 +1,37 @@
 import type { Clock } from '../../core/clock.ts';
+import { FixedWindow } from '../../core/fixed-window.ts';
 import type { Counters } from '../../core/ports.ts';
-
-interface Window {
-  count: number;
-  endsAt: number;
-}
 
 /** Entries beyond this are cleared of ended windows before a new one is added. */
 const tidyAt = 10_000;
 
 export function createMemoryCounters(clock: Clock): Counters {
-  const windows = new Map<string, Window>();
+  const windows = new Map<string, FixedWindow>();
 
-  function current(key: string, windowMs: number): Window {
-    const now = clock.elapsed();
+  function windowOf(key: string, windowMs: number, now: number): FixedWindow {
     const known = windows.get(key);
-    if (known && known.endsAt > now) return known;
-    if (windows.size >= tidyAt) for (const [name, window] of windows) if (window.endsAt <= now) windows.delete(name);
-    const opened = { count: 0, endsAt: now + windowMs };
+    if (known && known.remainingMs(now) > 0) return known;
+    if (windows.size >= tidyAt) {
+      for (const [name, window] of windows) if (window.remainingMs(now) <= 0) windows.delete(name);
+    }
+    const opened = new FixedWindow(windowMs);
     windows.set(key, opened);
     return opened;
   }
 
   return {
     async hit(key, windowMs, by = 1) {
-      const window = current(key, windowMs);
-      window.count += by;
-      return { count: window.count, remainingMs: window.endsAt - clock.elapsed() };
+      const now = clock.elapsed();
+      const window = windowOf(key, windowMs, now);
+      const count = window.use(now, by);
+      return { count, remainingMs: window.remainingMs(now) };
     },
     async take(key, windowMs, limit, by = 1) {
-      const window = current(key, windowMs);
-      const taken = window.count + by <= limit;
-      if (taken) window.count += by;
-      return { taken, count: window.count, remainingMs: window.endsAt - clock.elapsed() };
+      const now = clock.elapsed();
+      const window = windowOf(key, windowMs, now);
+      const taken = window.count(now) + by <= limit;
+      const count = window.use(now, taken ? by : 0);
+      return { taken, count, remainingMs: window.remainingMs(now) };
     },
     async reset(key) {
       windows.delete(key);

@@ -1,11 +1,11 @@
 import { fail, type ServerFrameTable, type ServiceError } from '@parley/contract';
+import { FixedWindow } from '../../core/fixed-window.ts';
 import { wholeSeconds } from '../../core/rate-limiter.ts';
 import type { SocketSession } from '../../core/socket.ts';
 import { clockLeewaySeconds } from '../../core/tokens.ts';
 import type { Times } from '../deadlines.ts';
 import { type RawFrame, readFrame } from '../frame-reader.ts';
 import { pongFrame, readHeartbeat } from '../heartbeat.ts';
-import { Meter } from '../meter.ts';
 import { endOf, type Owner, type State, windowMsOf } from './state.ts';
 
 const expiringBeforeMs = 60_000;
@@ -15,19 +15,18 @@ export class Open<S extends SocketSession, V extends ServerFrameTable> implement
   readonly is = 'open';
   readonly #owner: Owner<S, V>;
   readonly #leavePlace: () => void;
-  readonly #malformed: Meter;
-  readonly #invalid: Meter;
-  readonly #pings: Meter;
+  readonly #malformed: FixedWindow;
+  readonly #invalid: FixedWindow;
+  readonly #pings: FixedWindow;
   #isExpiringSent = false;
 
   constructor(owner: Owner<S, V>, leavePlace: () => void) {
     this.#owner = owner;
     this.#leavePlace = leavePlace;
-    const { limits } = owner.deps;
-    const windowMs = windowMsOf(limits);
-    this.#malformed = new Meter(limits.SOCKETS_MAX_MALFORMED_FRAMES, windowMs);
-    this.#invalid = new Meter(limits.SOCKETS_MAX_INVALID_FRAMES, windowMs);
-    this.#pings = new Meter(limits.SOCKETS_MAX_PINGS, windowMs);
+    const windowMs = windowMsOf(owner.deps.limits);
+    this.#malformed = new FixedWindow(windowMs);
+    this.#invalid = new FixedWindow(windowMs);
+    this.#pings = new FixedWindow(windowMs);
   }
 
   receive(bytes: Buffer): void {
@@ -41,7 +40,8 @@ export class Open<S extends SocketSession, V extends ServerFrameTable> implement
     try {
       frame = readFrame(bytes);
     } catch (error) {
-      const isLast = this.#malformed.use(this.#owner.heardAt).excess > 0;
+      const { heardAt, deps } = this.#owner;
+      const isLast = this.#malformed.use(heardAt) > deps.limits.SOCKETS_MAX_MALFORMED_FRAMES;
       this.#owner.sendError(error, { id: null }, isLast ? endOf : undefined);
       return;
     }
@@ -51,9 +51,10 @@ export class Open<S extends SocketSession, V extends ServerFrameTable> implement
 
   /** Closes a connection that sends too many. */
   #mayPing(): boolean {
-    const { excess, remainingMs } = this.#pings.use(this.#owner.heardAt);
-    if (excess > 0) this.#owner.closeOverLimit(wholeSeconds(remainingMs));
-    return excess === 0;
+    const { heardAt, deps } = this.#owner;
+    const may = this.#pings.use(heardAt) <= deps.limits.SOCKETS_MAX_PINGS;
+    if (!may) this.#owner.closeOverLimit(wholeSeconds(this.#pings.remainingMs(heardAt)));
+    return may;
   }
 
   /** Of `commonClientFrames`, with any `t`: it proves that both ends are alive, however long the inbox is. */
@@ -90,7 +91,8 @@ export class Open<S extends SocketSession, V extends ServerFrameTable> implement
 
   /** A client that sends too many frames of unknown type or with invalid fields is cut off. */
   #endOfInvalid(refusal: ServiceError) {
-    return this.#invalid.use(this.#owner.heardAt).excess > 0 ? endOf(refusal) : null;
+    const { heardAt, deps } = this.#owner;
+    return this.#invalid.use(heardAt) > deps.limits.SOCKETS_MAX_INVALID_FRAMES ? endOf(refusal) : null;
   }
 
   /** A fresh credential: its end is announced anew. */
