@@ -1,37 +1,30 @@
 /** The ways through the files in ARCHITECTURE.md name files that exist, and `message.send` stays short. */
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { finishCheck } from './repository-files.ts';
+import { readTraces, tracesDocument } from './traces.ts';
 
-const document = 'ARCHITECTURE.md';
-/** Where a path of a row may start; a bare name is beside the one before it in its row. */
-const roots = ['.', 'apps/server/src', 'apps/sfu/src/media'];
 const sendFilesMax = 22;
 
-const sections = readFileSync(document, 'utf8').split(/^## /m).slice(1);
-const traces = sections
-  .map((text) => ({
-    title: text.slice(0, text.indexOf('\n')),
-    rows: text.split('\n').filter((line) => /^\| \d/.test(line)),
-  }))
-  .filter(({ rows }) => rows.length > 0);
-
-function missingIn(row: string): string[] {
-  let folder = '.';
-  return [...(row.split('|')[2] ?? '').matchAll(/`([^`]+)`/g)].flatMap(([, path = '']) => {
-    const found = [folder, ...roots].map((root) => join(root, path)).find((candidate) => existsSync(candidate));
-    if (found !== undefined) folder = dirname(found);
-    return found === undefined ? [path] : [];
-  });
-}
-
-const problems = traces.flatMap(({ title, rows }) =>
-  rows.flatMap((row) => missingIn(row).map((path) => `${document}, ${title}: there is no ${path}`)),
+const traces = readTraces();
+const problems = traces.flatMap(({ title, rows, beside, mentioned }) =>
+  [...rows.flat(), ...beside, ...mentioned]
+    .filter(({ path }) => path === null)
+    .map(({ name }) => `${tracesDocument}, ${title}: there is no ${name}`),
 );
 const send = traces.find(({ title }) => title.startsWith('`message.send`'));
-if (!send) problems.push(`${document}: there is no trace of message.send`);
-else if (send.rows.length > sendFilesMax)
-  problems.push(`${document}: message.send passes ${send.rows.length} files, more than ${sendFilesMax}`);
-if (traces.length < 4) problems.push(`${document}: saw only ${traces.length} traces: the check is broken`);
+if (!send) problems.push(`${tracesDocument}: there is no trace of message.send`);
+else {
+  const carriers = send.rows.flat().length;
+  const others = send.beside.length;
+  if (carriers > sendFilesMax)
+    problems.push(`${tracesDocument}: message.send passes ${carriers} files, more than ${sendFilesMax}`);
+  // That each of them runs, and no other, is a test's to see: `domains/chat/messages/way.test.ts`.
+  if (!send.text.includes(`Beside these ${carriers}, code of ${others} files runs`))
+    problems.push(
+      `${tracesDocument}: message.send names ${carriers} files and ${others} beside them, and says otherwise`,
+    );
+}
+if (traces.length < 4) problems.push(`${tracesDocument}: saw only ${traces.length} traces: the check is broken`);
 
-finishCheck(problems, `${traces.length} traces, ${traces.reduce((sum, { rows }) => sum + rows.length, 0)} steps`);
+const steps = traces.reduce((sum, { rows }) => sum + rows.length, 0);
+const files = traces.reduce((sum, { rows, beside }) => sum + rows.flat().length + beside.length, 0);
+finishCheck(problems, `${traces.length} traces, ${steps} steps, ${files} files`);
