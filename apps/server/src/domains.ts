@@ -37,8 +37,6 @@ interface DomainDeps {
   webPushMaker: WebPushMaker;
 }
 
-export type Domains = ReturnType<typeof createDomains>;
-
 /** Every domain, and what joins one to another. */
 export function createDomains(deps: DomainDeps) {
   const { tools, config, adapters, certificateState, connections, turnFrontDoor } = deps;

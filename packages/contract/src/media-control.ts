@@ -76,7 +76,6 @@ export function readMediaProtocols(text: string | null): MediaProtocols | null {
 export const MEDIA_DESCRIPTION_BYTES_MAX = 14_000;
 
 export type MediaTrackKind = MediaTrackRequest['kind'];
-export type MediaTrackSource = MediaTrackRequest['source'];
 /** `pub`: the client offers and sends media. `sub`: the node offers, sends media, and carries data both ways. */
 export type MediaTransport = 'pub' | 'sub';
 export type MediaQuality = ConnectionQuality;

@@ -1,6 +1,6 @@
 import type { Description as MediaDescription } from '@parley/media-description';
 import { type Static, Type } from 'typebox';
-import { type ClientFrame, clientFrames, type ServerFrame, serverFrames } from '../frame.ts';
+import { clientFrames, type ServerFrame, serverFrames } from '../frame.ts';
 import { trackMetadataBytesMax } from '../limits.ts';
 import { ConnectionQuality, DisconnectReason, TrackKind, TrackSource } from '../rooms/enums.ts';
 import { IceServer, Participant, ParticipantMetadata, Room, RtcTokenPermissions, Track } from '../rooms/schemas.ts';
@@ -209,7 +209,6 @@ export const signalingClientFrames = clientFrames({
   leave: { data: Type.Object({ reason: Type.Optional(Type.String({ maxLength: 128 })) }), does: 'Leaves for good.' },
 });
 export type SignalingClientFrames = typeof signalingClientFrames;
-export type SignalingClientFrame = ClientFrame<SignalingClientFrames>;
 
 const seq = Type.Integer();
 const identity = Type.String();

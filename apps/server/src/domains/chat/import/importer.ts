@@ -39,8 +39,6 @@ interface ImportDeps {
   hub: Pick<Hub, 'recover' | 'recount'>;
 }
 
-export type Importer = ReturnType<typeof createImporter>;
-
 /** Histories from elsewhere. Ids come out of external ids, so what is there already is found, and nothing is added twice. */
 export function createImporter({ db, quotas, clock, ids, limits, hub }: ImportDeps) {
   const conversationId = ({ projectId, environment }: ProjectScope, externalId: string): string =>

@@ -14,14 +14,12 @@ export interface CatchUpDeps {
   channels: Channels;
 }
 
-/** Reads from the store what a channel has missed, or needs from before it was opened. */
-export type CatchUp = ReturnType<typeof createCatchUp>;
-
 /** A change that is late by more than this is fetched. */
 const patienceMs = 200;
 const pageMax = 500;
 const reachMin = 200;
 
+/** Reads from the store what a channel has missed, or needs from before it was opened. */
 export function createCatchUp({ db, clock, log, channels }: CatchUpDeps) {
   const stopping = new AbortController();
   const filling = new WeakSet<Channel>();

@@ -40,8 +40,6 @@ interface ScanDeps {
   attachments: Pick<Attachments, 'linkTo'>;
 }
 
-export type Scans = ReturnType<typeof createScans>;
-
 const linkSeconds = 900;
 const claimMs = 60_000;
 const batchMax = 10;
