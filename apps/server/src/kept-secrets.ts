@@ -17,7 +17,7 @@ import { join } from 'node:path';
 /** Secrets that a machine can make for itself. */
 export const secretNames = ['SECRET_KEY', 'SFU_REGISTRATION_SECRET'] as const;
 type SecretName = (typeof secretNames)[number];
-export type KeptSecrets = Partial<Record<SecretName, string>>;
+type KeptSecrets = Partial<Record<SecretName, string>>;
 
 /** Why the kept secrets cannot be used: a sentence that says what to do. */
 export class SecretsRefused extends Error {

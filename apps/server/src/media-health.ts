@@ -5,7 +5,7 @@ interface MediaHealthDeps {
   takesRooms: (options: { except: string | null }) => Promise<boolean>;
 }
 
-export interface MediaHealth {
+interface MediaHealth {
   status: MediaState['status'];
   message?: string;
 }

@@ -5,7 +5,7 @@ export type RedisAddress =
   | { kind: 'cluster'; nodes: readonly RedisNode[]; login: RedisLogin }
   | { kind: 'sentinel'; nodes: readonly RedisNode[]; login: RedisLogin; master: string };
 
-export interface RedisServer {
+interface RedisServer {
   /** Host and port, however the URL spells them: a new password moves nothing. */
   id: string;
   url: string;

@@ -24,7 +24,7 @@ export interface Shard {
 }
 
 /** A Lua script: `now` is its first argument, in milliseconds. At least one key says where it runs. */
-export type Script = (shard: Shard, keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>;
+type Script = (shard: Shard, keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>;
 
 export type Redis = ReturnType<typeof createRedis>;
 

@@ -137,7 +137,7 @@ async function readCounters(db: Queryable): Promise<Counters> {
   return counters;
 }
 
-export interface Loader {
+interface Loader {
   rows(table: string, rows: Buffer): Promise<void>;
   counters(values: Readonly<Counters>): Promise<void>;
 }

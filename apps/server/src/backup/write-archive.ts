@@ -14,7 +14,7 @@ export interface Source {
   secrets: Extract<FrameHead, { is: 'secrets' }>;
 }
 
-export interface ArchiveOptions {
+interface ArchiveOptions {
   path: string;
   passphrase: string | null;
   version: string;

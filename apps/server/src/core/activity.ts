@@ -2,9 +2,9 @@ import type { ProjectScope } from './caller.ts';
 import type { Clock } from './clock.ts';
 
 /** What is counted by the minute beside connections. */
-export type ActivityMetric = 'messages' | 'delivered' | 'undelivered';
+type ActivityMetric = 'messages' | 'delivered' | 'undelivered';
 
-export interface ActivityCount extends ProjectScope {
+interface ActivityCount extends ProjectScope {
   metric: ActivityMetric;
   /** When it was counted, in milliseconds. */
   at: number;

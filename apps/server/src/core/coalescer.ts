@@ -1,4 +1,4 @@
-export interface CoalescerOptions<Key, Pending> {
+interface CoalescerOptions<Key, Pending> {
   newPending: () => Pending;
   publish: (key: Key, pending: Pending) => void;
   /** How long a key rests after each publish. */
@@ -8,7 +8,7 @@ export interface CoalescerOptions<Key, Pending> {
 }
 
 /** Publishes what is noted under a key: the first without delay, then at most once a rest, merged by who notes it. */
-export interface Coalescer<Key, Pending> {
+interface Coalescer<Key, Pending> {
   /** `merge` adds to what is pending; what it holds must be bounded by what it merges. */
   note(key: Key, merge: (pending: Pending) => void): void;
   pendingOf(key: Key): Pending | undefined;

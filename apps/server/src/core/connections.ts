@@ -30,7 +30,7 @@ export interface ConnectionAbout {
 }
 
 /** What a media node counted of the tracks of a connection, a value for each sample. */
-export interface NodeSamples extends ProjectScope {
+interface NodeSamples extends ProjectScope {
   connectionId: string;
   roomId: string;
   identity: string;

@@ -1,7 +1,7 @@
 import { ErrorCategory } from '@parley/contract';
 
 /** What we count or time: its help, and the label values that are shown as zero before anything happened. */
-export interface MetricRow {
+interface MetricRow {
   kind: 'counter' | 'histogram';
   help: string;
   /** Alerts and panels compare series: one that appears only with its first failure keeps them silent. */

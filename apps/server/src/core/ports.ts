@@ -196,7 +196,7 @@ export interface WebPushMaker {
   requestOf(message: WebPushMessage): Promise<{ headers: Record<string, string>; body: Buffer }>;
 }
 
-export interface WebPushMessage {
+interface WebPushMessage {
   endpoint: string;
   /** Of the browser, base64url. */
   p256dh: string;

@@ -3,7 +3,7 @@ import type { Caller, ProjectScope } from './caller.ts';
 import type { Counters } from './ports.ts';
 
 /** What is left of a budget. */
-export interface Allowance {
+interface Allowance {
   isAllowed: boolean;
   remaining: number;
   /** Until the window ends; at least 1. */

@@ -14,8 +14,6 @@ interface DevelopmentDeps {
   log: Log;
 }
 
-export type Development = ReturnType<typeof createDevelopment>;
-
 /** What development mode has beside the service: the sign-in link, the receiver of events and the demo's people. */
 export function createDevelopment({ seedAccount, log }: DevelopmentDeps) {
   const link = createOneTimeLink();

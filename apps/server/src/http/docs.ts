@@ -8,7 +8,7 @@ import { lazy } from '../core/lazy.ts';
 import { asUnavailablePage, beingBuilt, onceBuilt } from './built-pages.ts';
 import { sendPage } from './page.ts';
 
-export interface DocsDeps {
+interface DocsDeps {
   /** Folder of the build, or null while it is being built. */
   folder: () => string | null;
   /** The dashboard's own fonts, by the name they are served under. */

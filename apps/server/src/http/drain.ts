@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 const lookEveryMs = 50;
 
 /** Stops listening and lets requests in flight finish; whatever has not after `graceMs` is cut off. */
-export type Drain = (graceMs: number) => Promise<void>;
+type Drain = (graceMs: number) => Promise<void>;
 
 /** `closeWaiting` ends connections that the HTTP server does not know of yet. */
 export function createDrain(app: FastifyInstance, closeWaiting: () => void = () => {}): Drain {

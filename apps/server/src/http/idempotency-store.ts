@@ -11,7 +11,7 @@ export interface StoredAnswer {
   isFree: boolean;
 }
 
-export interface Claim {
+interface Claim {
   expiresAt: string;
   /** The key was there before. */
   isRetry: boolean;

@@ -99,7 +99,7 @@ interface Development extends DevLoginDeps, DevEventsDeps {
   svc(): Svc | null;
 }
 
-export interface Http extends Part {
+interface Http extends Part {
   app: FastifyInstance;
   /** Every route there is, for the test that compares them with the table. */
   mounted: readonly string[];

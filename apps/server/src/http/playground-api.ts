@@ -6,7 +6,7 @@ import { declaredBytes } from './body.ts';
 import { onlyAt } from './own-host.ts';
 import { requestInfo } from './request-info.ts';
 
-export interface PlaygroundDeps {
+interface PlaygroundDeps {
   /** The playground's own backend, as any application could have it. */
   backend: (request: Request) => Promise<Response>;
   publicUrl: string;

@@ -7,7 +7,7 @@ import { lazy } from '../core/lazy.ts';
 import { mountPlaygroundApi } from './playground-api.ts';
 import { mountPages } from './static.ts';
 
-export interface PlaygroundDeps {
+interface PlaygroundDeps {
   /** Runs the playground with this key, in production too. */
   playgroundApiKey: string | null;
   /** The demo project's client in development mode, once the first run is through; null outside it. */

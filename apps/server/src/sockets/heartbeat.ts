@@ -1,7 +1,7 @@
 import { frameText, type SocketFrame } from '../core/socket.ts';
 
 /** What a heartbeat asks: `t` comes back in the pong, as JSON. */
-export interface Heartbeat {
+interface Heartbeat {
   t: string | null;
 }
 

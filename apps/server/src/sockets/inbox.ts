@@ -15,7 +15,7 @@ interface InboxDeps {
 }
 
 /** What became of a frame: queued, or over the budget, which warns once, then ignores, then closes. */
-export type Admission = { is: 'queued' | 'ignored' } | { is: 'warn' | 'close'; retryAfterSeconds: number };
+type Admission = { is: 'queued' | 'ignored' } | { is: 'warn' | 'close'; retryAfterSeconds: number };
 
 export interface Inbox {
   push(frame: RawFrame, now: number): Admission;

@@ -43,7 +43,7 @@ export function createServed() {
   };
 }
 
-export interface Validity {
+interface Validity {
   from: number;
   until: number;
 }
@@ -64,7 +64,7 @@ export function assertPair({ cert, key }: KeyPair): void {
 const lateMsMax = 7 * 86_400_000;
 const lateShare = 1 / 4;
 
-export const dateOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
+const dateOf = (epochMs: number): string => new Date(epochMs).toISOString().slice(0, 10);
 
 /** What its dates say, with what else there is to say. */
 export function stateOf(cert: string, now: number, problem: string | null): CertificateState {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** What a connection begins with: a TLS handshake, one of an authority that validates our name, or neither. */
-export type Opening = 'tls' | 'validation' | 'plain';
+type Opening = 'tls' | 'validation' | 'plain';
 
 const handshakeRecord = 0x16;
 const recordHeaderBytes = 5;

@@ -35,7 +35,7 @@ interface TlsDeps {
   log: Log;
 }
 
-export interface Tls extends Part {
+interface Tls extends Part {
   /** Null when somebody else encrypts. */
   front: Front | null;
   /** Null when somebody else encrypts. */

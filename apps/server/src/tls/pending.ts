@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { addressKey } from '../core/addresses.ts';
 
 /** How many connections each address has, up to a bound. */
-export interface AddressCount {
+interface AddressCount {
   /** Counts the connection until the answer is called or it closes; null when its address has too many. */
   enter(socket: Socket): (() => void) | null;
 }

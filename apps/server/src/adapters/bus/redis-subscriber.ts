@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../core/clock.ts';
 import type { BusConnection } from '../redis-stores.ts';
 
-export interface SubscriberDeps {
+interface SubscriberDeps {
   openConnection: () => BusConnection;
   /** Channels of this process alone: what it sends there must come back. They take turns. */
   beatChannels: readonly string[];

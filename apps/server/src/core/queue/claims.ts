@@ -13,7 +13,7 @@ interface ClaimDeps<Item> {
   onDrained(): void;
 }
 
-export interface Claims {
+interface Claims {
   /** Claims while lanes have work and places are free. */
   pump(): void;
   /** Claims nothing more. */

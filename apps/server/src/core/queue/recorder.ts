@@ -2,13 +2,13 @@ import { createBatcher } from '../batcher.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 
-export interface RecorderDeps<Outcome> {
+interface RecorderDeps<Outcome> {
   clock: Clock;
   log: Log;
   save: (outcomes: readonly Outcome[]) => Promise<void>;
 }
 
-export interface Recorder<Outcome> {
+interface Recorder<Outcome> {
   /** Resolves when the outcome is stored, or when its claim has run out and the next attempt is due anyway. */
   record(outcome: Outcome): Promise<void>;
 }

@@ -14,7 +14,7 @@ export interface Worked {
   durationMs: number;
 }
 
-export interface QueueDeps<Item> {
+interface QueueDeps<Item> {
   clock: Clock;
   log: Log;
   bus: Bus;

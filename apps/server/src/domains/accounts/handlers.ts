@@ -12,7 +12,7 @@ import type { OpenSession, Sessions } from './sessions.ts';
 import type { createSignIn } from './sign-in.ts';
 import type { Users } from './users.ts';
 
-export interface HandlerDeps extends Omit<FactorHandlerDeps, 'signedIn'> {
+interface HandlerDeps extends Omit<FactorHandlerDeps, 'signedIn'> {
   registration: ReturnType<typeof createRegistration>;
   firstAccount: Pick<ReturnType<typeof createFirstAccount>, 'create'>;
   signIn: ReturnType<typeof createSignIn>;

@@ -62,7 +62,7 @@ interface AccountsDeps {
   passwordCost: PasswordCost | undefined;
 }
 
-export interface Accounts extends Domain<typeof accountRoutes> {
+interface Accounts extends Domain<typeof accountRoutes> {
   authenticateSession(token: string): Promise<SessionCaller>;
   proofs: SessionProofs;
   /** Seals the secrets of authenticator apps with the present SECRET_KEY; says how many were not. */

@@ -16,7 +16,7 @@ import { findUserByEmail, insertOrFindUser, type UserRow, updatePassword, update
 import type { Users } from './users.ts';
 import type { VerificationLinks } from './verification-links.ts';
 
-export interface RegistrationDeps {
+interface RegistrationDeps {
   db: Db;
   clock: Clock;
   ids: Ids;

@@ -15,7 +15,7 @@ interface AlertsDomainDeps extends Omit<Deps, 'memberEmails' | 'projectName'> {
   limits: Limits;
 }
 
-export interface Alerts extends Domain<typeof alertRoutes> {
+interface Alerts extends Domain<typeof alertRoutes> {
   /** Looks at every alert, or at those of one project, as of now or of a time. */
   evaluate: ReturnType<typeof createEvaluation>;
   /** Sends the mails that are due. */

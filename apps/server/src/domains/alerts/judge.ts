@@ -41,7 +41,7 @@ export function judge(before: Standing, { holds }: Reading, now: string): Verdic
   };
 }
 
-export const stateOf = ({ isBreached, silencedUntil }: Pick<Standing, 'isBreached' | 'silencedUntil'>): AlertState =>
+const stateOf = ({ isBreached, silencedUntil }: Pick<Standing, 'isBreached' | 'silencedUntil'>): AlertState =>
   silencedUntil !== null ? 'SILENCED' : isBreached ? 'FIRING' : 'OK';
 
 function breachOf({ isBreached, streak }: Standing, holds: boolean | null) {

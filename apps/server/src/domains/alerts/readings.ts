@@ -14,7 +14,7 @@ export interface Signals {
   used(scope: ProjectScope, meter: UsageMeterName, from: string): Promise<number>;
 }
 
-export interface FailingWebhook {
+interface FailingWebhook {
   id: string;
   consecutiveFailures: number;
 }

@@ -28,7 +28,7 @@ interface AuditDeps extends EntryWritesDeps {
   spoolDir: string;
 }
 
-export interface Audit extends Domain<typeof auditRoutes> {
+interface Audit extends Domain<typeof auditRoutes> {
   /**
    * Records what a person or an API key did in a project. Never rejects: what cannot be written now is kept on disk
    * and retried.

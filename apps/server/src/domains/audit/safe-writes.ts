@@ -2,7 +2,7 @@ import type { Log } from '../../core/log.ts';
 import { createSpool } from './spool.ts';
 
 /** Writes that fail no request: what the database refuses is kept on disk and written later. */
-export interface SafeWrites<T> {
+interface SafeWrites<T> {
   /** Never rejects. */
   write(entry: T): Promise<void>;
   /** Writes what was kept. */

@@ -18,7 +18,7 @@ import type { Sends } from './messages/send.ts';
 import type { Threads } from './messages/threads.ts';
 import type { ChatTokens } from './tokens.ts';
 
-export interface HandlerDeps {
+interface HandlerDeps {
   ids: Ids;
   rateLimiter: RateLimiter;
   entries: Entries;

@@ -21,7 +21,7 @@ interface DataDeps extends FilesDeps, Omit<JobsDeps, 'files' | 'wake'>, Omit<Wor
   personalData: readonly PersonalData[];
 }
 
-export interface Data extends Domain<typeof dataRoutes> {
+interface Data extends Domain<typeof dataRoutes> {
   files: Pick<Files, 'serve' | 'receive'>;
   /** Removes files and jobs whose time is over. */
   sweep(turn?: Turn): Promise<void>;

@@ -12,7 +12,7 @@ export interface Hold {
   readonly signal: AbortSignal;
 }
 
-export interface Result {
+interface Result {
   progress: number;
   size?: number;
   expiresAt?: string;

@@ -43,7 +43,7 @@ interface EndUsersDeps {
   revokeRtcTokens: (scope: ProjectScope, identity: string) => Promise<void>;
 }
 
-export interface EndUsers extends Domain<typeof endUserRoutes> {
+interface EndUsers extends Domain<typeof endUserRoutes> {
   standing: Standing;
   revokedTokens: RevokedTokens;
   /** Voids everything that was issued to a user who is being erased, and ends what is open; nothing names them after. */

@@ -16,7 +16,7 @@ export interface NodeLinks {
 }
 
 /** A node that has no place for the pipes of another (FULL), or may not open them a second time (STALE). */
-export interface RefusedLink {
+interface RefusedLink {
   node: string;
   other: string;
 }

@@ -5,7 +5,7 @@ import { createGuests } from './guests.ts';
 import { listStreamsOf, renameHosts } from './personal-store.ts';
 import { createStreams, type StreamDeps } from './streams.ts';
 
-export interface LiveStreams extends Domain<typeof liveStreamRoutes> {
+interface LiveStreams extends Domain<typeof liveStreamRoutes> {
   personalData: PersonalData;
 }
 

@@ -47,7 +47,7 @@ interface ObservabilityDeps extends ChangeStreamDeps, CallLinkDeps, CallsDeps, R
   usageCounts: UsageCounts;
 }
 
-export interface Observability extends Domain<typeof observabilityRoutes> {
+interface Observability extends Domain<typeof observabilityRoutes> {
   recorder: ConnectionRecorder;
   noteRequest: NoteRequest;
   takeNodeSamples: TakeNodeSamples;

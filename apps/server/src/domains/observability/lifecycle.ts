@@ -32,7 +32,7 @@ export interface Counted {
 }
 
 /** What one step changes: the connection, the counters and perhaps an error. */
-export interface Step {
+interface Step {
   next: TrackedConnection;
   counted: readonly Counted[];
   error: Classified | null;

@@ -19,7 +19,7 @@ import { upsertErrors } from './error-store.ts';
 import { applyStep, type Counted, type TrackedConnection } from './lifecycle.ts';
 import { addToRollups, type RollupRow, startOf } from './rollup-store.ts';
 
-export interface RecorderDeps {
+interface RecorderDeps {
   db: Db;
   clock: Clock;
   ids: Ids;

@@ -1,7 +1,7 @@
 import { iso } from '../../core/clock.ts';
 
 /** A step as it is stored: when it happened by the clock of who saw it, and when we got it by ours. */
-export interface StoredStep {
+interface StoredStep {
   source: 'SERVER' | 'CLIENT';
   timestamp: string;
   receivedAt: string;

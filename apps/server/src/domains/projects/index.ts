@@ -21,7 +21,7 @@ type ProjectsDeps = Omit<
   'access' | 'keyTokens'
 >;
 
-export interface Projects extends Domain<typeof projectRoutes & typeof signingKeyRoutes> {
+interface Projects extends Domain<typeof projectRoutes & typeof signingKeyRoutes> {
   access: Access;
   offlineTokens: OfflineTokens;
   /** Seals secrets anew while SECRET_KEY is rotated; says how many. */

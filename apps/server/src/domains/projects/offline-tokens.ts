@@ -23,7 +23,7 @@ type Family = OfflineHeader['family'];
 type ClaimsOf = { chat: OfflineChatClaims; rtc: OfflineRtcClaims };
 
 /** A token whose signature was checked. Project and environment are its key's; the token has no say in them. */
-export interface OfflineToken<F extends Family> {
+interface OfflineToken<F extends Family> {
   grant: Grant;
   claims: ClaimsOf[F];
   /** Of the text that was signed. */

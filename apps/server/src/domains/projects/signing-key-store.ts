@@ -30,7 +30,7 @@ export async function insertSigningKey(db: Queryable, key: NewSigningKeyRow): Pr
 }
 
 /** What a token is verified with. */
-export interface StoredSigningKey extends ProjectScope {
+interface StoredSigningKey extends ProjectScope {
   id: string;
   algorithm: SigningAlgorithm;
   sealedSecret: string | null;
@@ -118,7 +118,7 @@ export async function touchSigningKey(db: Queryable, id: string, at: string, unl
     where id = ${id} and (last_used_at is null or last_used_at < ${unlessSince})`);
 }
 
-export type SealedSecret = { id: string; sealed: string };
+type SealedSecret = { id: string; sealed: string };
 
 export async function listSealedSecrets(db: Queryable): Promise<SealedSecret[]> {
   return db.query<SealedSecret>(sql`

@@ -11,7 +11,7 @@ export type PushAddress =
   | { kind: 'FCM'; token: string }
   | { kind: 'APNS'; token: string; topic: string; environment: ApnsEnvironment };
 
-export interface DeviceDraft {
+interface DeviceDraft {
   id: string;
   userId: string;
   address: PushAddress;

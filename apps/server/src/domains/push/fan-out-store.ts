@@ -107,7 +107,7 @@ export interface Candidate {
   quietHours: QuietHours | null;
 }
 
-export interface CandidatePage {
+interface CandidatePage {
   /** Of all members looked at; null when there was none. */
   lastUser: string | null;
   total: number;

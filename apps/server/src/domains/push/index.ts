@@ -46,7 +46,7 @@ interface PushDeps {
   areOnline: Chat['areOnline'];
 }
 
-export interface Push extends Domain<typeof pushRoutes> {
+interface Push extends Domain<typeof pushRoutes> {
   /** A job for each message of an environment with devices, in the transaction that marks the events as dispatched. */
   enqueue(tx: Tx, events: readonly EventRef[]): Promise<AfterCommit | undefined>;
   /** Seals anew what was sealed under the SECRET_KEY before this one; gives how many environments had something. */

@@ -3,7 +3,7 @@ import type { ProjectScope } from '../../core/caller.ts';
 import type { Queryable } from '../../core/db.ts';
 import { sql } from '../../core/sql.ts';
 
-export interface PreferenceRow {
+interface PreferenceRow {
   level: PushLevel | null;
   quietHours: QuietHours | null;
 }

@@ -39,7 +39,7 @@ export interface ClaimedPush extends ProjectScope {
   message: NotifiedMessage;
 }
 
-export interface NotifiedMessage {
+interface NotifiedMessage {
   id: string;
   type: MessageType;
   text: string | null;

@@ -21,7 +21,7 @@ import type { Settings } from './settings.ts';
 import type { SettingsRow } from './settings-store.ts';
 import type { PushAnswer, Transport } from './transport.ts';
 
-export type Transports = { [Kind in PushAddress['kind']]: Transport<Kind> };
+type Transports = { [Kind in PushAddress['kind']]: Transport<Kind> };
 
 interface SendingDeps {
   db: Db;

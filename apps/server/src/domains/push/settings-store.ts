@@ -75,7 +75,7 @@ export async function updateSettings(
 }
 
 /** What is sealed in a row. */
-export type SealedSettings = Pick<SettingsRow, 'vapidSealed' | 'fcmSealed' | 'apnsSealed'>;
+type SealedSettings = Pick<SettingsRow, 'vapidSealed' | 'fcmSealed' | 'apnsSealed'>;
 
 export function listSealedSettings(db: Queryable): Promise<(ProjectScope & SealedSettings)[]> {
   return db.query(sql`

@@ -13,7 +13,7 @@ export type PushAnswer =
   /** It never will: our keys or the notification are not to its liking. */
   | { is: 'REFUSED'; why: string };
 
-export interface PushOrder<Kind extends PushAddress['kind']> {
+interface PushOrder<Kind extends PushAddress['kind']> {
   address: Extract<PushAddress, { kind: Kind }>;
   notification: Notification;
   environment: Environment;

@@ -16,7 +16,7 @@ interface MassRevocationDeps {
 /** A session outlives its token by the leeway of clocks and the time to resume; this is longer than both. */
 const sessionsAfterExpiryMs = 5 * 60_000;
 
-export type RevokeTokens = (
+type RevokeTokens = (
   scope: { projectId: string; environment: Environment | null },
   choice: TokenChoice,
 ) => Promise<void>;

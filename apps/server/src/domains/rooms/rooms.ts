@@ -30,7 +30,7 @@ import {
 } from './room-store.ts';
 import { updateTokensRevoked } from './rtc-token-store.ts';
 
-export interface RoomDeps {
+interface RoomDeps {
   db: Db;
   clock: Clock;
   ids: Ids;

@@ -24,7 +24,7 @@ import {
   updateSessionFields,
 } from './session-store.ts';
 
-export interface SessionDeps {
+interface SessionDeps {
   clock: Clock;
   ids: Ids;
   roomChange: RoomChange;

@@ -28,7 +28,7 @@ export interface HubRoom {
   holds: number;
 }
 
-export interface HubDeps {
+interface HubDeps {
   clock: Clock;
   log: Log;
   roomBus: RoomBus;

@@ -4,7 +4,7 @@ import type { Ids } from '../../core/ids.ts';
 import { assertPayloadFits, type RoomMessage, type Rooms } from '../rooms/index.ts';
 import { type Member, sendTo } from './member.ts';
 
-export interface RpcDeps {
+interface RpcDeps {
   clock: Clock;
   ids: Ids;
   rooms: Rooms;

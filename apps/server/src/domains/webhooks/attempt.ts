@@ -16,7 +16,7 @@ export interface AttemptDeps {
 }
 
 /** Sends a claimed delivery once; the outcome says whether and when it is retried. */
-export type Attempt = (delivery: ClaimedDelivery) => Promise<{ result: SendResult; outcome: DeliveryOutcome }>;
+type Attempt = (delivery: ClaimedDelivery) => Promise<{ result: SendResult; outcome: DeliveryOutcome }>;
 
 export function createAttempt({ clock, log, tracer, limits, sender, orderOf }: AttemptDeps): Attempt {
   /** The trace goes with the request, so that the receiver's own work can join it. */

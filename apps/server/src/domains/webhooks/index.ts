@@ -58,7 +58,7 @@ interface WebhooksDeps {
   resolve?: Resolve;
 }
 
-export interface Webhooks extends Domain<typeof webhookRoutes> {
+interface Webhooks extends Domain<typeof webhookRoutes> {
   /** Questions to customers' backends, by the same rules. */
   callouts: Callouts;
   /** What users link to, by the same rules. */

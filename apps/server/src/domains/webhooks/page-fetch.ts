@@ -8,7 +8,7 @@ import type { Resolve } from './resolver.ts';
 import { isUrlAllowed, policyFor, type UrlRules } from './url-check.ts';
 
 /** A page of a stranger, as far as it was read. */
-export interface FetchedPage {
+interface FetchedPage {
   /** Where it was found in the end. */
   url: string;
   contentType: string;

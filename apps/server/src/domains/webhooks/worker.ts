@@ -9,7 +9,7 @@ import { type AttemptDeps, createAttempt } from './attempt.ts';
 import { createSaveOutcomes, type OutcomeDeps } from './outcomes.ts';
 import { type ClaimedDelivery, claimDeliveries, isWaiting, listLanes } from './queue-store.ts';
 
-export interface WorkerDeps extends AttemptDeps, OutcomeDeps {
+interface WorkerDeps extends AttemptDeps, OutcomeDeps {
   bus: Bus;
   metrics: Metrics;
   changes: Changes;

@@ -1,7 +1,7 @@
 import type { Queryable, Tx } from '../../../core/db.ts';
 import { sql } from '../../../core/sql.ts';
 
-export interface TotpRow {
+interface TotpRow {
   secret: string;
   createdAt: string;
   isConfirmed: boolean;

@@ -46,7 +46,7 @@ interface Pair {
 /** What travels between processes. */
 type Told = ProjectScope & Pair & { blocked: boolean };
 
-export type Blocks = ReturnType<typeof createBlocks>;
+type Blocks = ReturnType<typeof createBlocks>;
 
 const topic = 'blocks';
 

@@ -44,7 +44,7 @@ export interface RoomsOfChat {
   link(tx: Tx, scope: ProjectScope, roomId: string, conversationId: string | null): Promise<void>;
 }
 
-export interface ConversationDeps {
+interface ConversationDeps {
   db: Db;
   quotas: Quotas;
   unitOfWork: UnitOfWork;

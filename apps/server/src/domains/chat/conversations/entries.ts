@@ -20,7 +20,7 @@ export interface Entries {
 
 type ChangeWork<T> = (tx: Tx, emit: Emit, entry: ConversationEntry) => Promise<T>;
 
-export interface Needs {
+interface Needs {
   scope: ChatScope;
   action: ChatAction;
   /** Archived conversations take no new content. */

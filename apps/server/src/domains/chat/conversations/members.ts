@@ -22,7 +22,7 @@ import { type ConversationEntry, insertChange, lockEntry } from './conversation-
 import type { Entries } from './entries.ts';
 import { activateMember, deactivateMember, findMember, listMembers, updateMember } from './member-store.ts';
 
-export interface MemberDeps {
+interface MemberDeps {
   db: Db;
   entries: Entries;
   hub: Hub;

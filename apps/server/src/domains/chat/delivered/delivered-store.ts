@@ -33,7 +33,7 @@ export async function moveDeliveries(
 }
 
 /** What is read was delivered. */
-export const deliveredColumns = sql`
+const deliveredColumns = sql`
   nullif(greatest(m.last_delivered_seq, m.last_read_seq), 0) as "lastDeliveredSeq",
   case when m.last_delivered_seq > m.last_read_seq then m.last_delivered_at else m.last_read_at end
     as "lastDeliveredAt"`;

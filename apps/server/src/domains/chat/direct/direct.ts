@@ -21,7 +21,7 @@ interface DirectDeps {
   admission: Pick<Admission, 'isBanned'>;
 }
 
-export type Direct = ReturnType<typeof createDirect>;
+type Direct = ReturnType<typeof createDirect>;
 
 /** A conversation may be erased while it is opened: then the next attempt makes another. */
 const attemptsMax = 5;

@@ -26,7 +26,7 @@ interface DraftDeps {
   devices: Devices;
 }
 
-export type Drafts = ReturnType<typeof createDrafts>;
+type Drafts = ReturnType<typeof createDrafts>;
 
 /** What users have begun to write: one draft a user and conversation, for all of their devices. */
 export function createDrafts({ db, clock, cursors, limits, entries, devices }: DraftDeps) {

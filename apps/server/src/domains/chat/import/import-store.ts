@@ -92,7 +92,7 @@ export async function insertImportedMembers(tx: Tx, id: string, members: readonl
 }
 
 /** A message by the id that its external id gives. */
-export interface KnownMessage {
+interface KnownMessage {
   id: string;
   threadRootId: string | null;
 }
@@ -165,7 +165,7 @@ export async function insertImportedMessages(
     where c.id = ${conversationId}`);
 }
 
-export interface ImportReaction {
+interface ImportReaction {
   messageId: string;
   emoji: string;
   userId: string;

@@ -55,7 +55,7 @@ export const inScope = ({ projectId, environment }: ProjectScope): Sql =>
   sql`c.project_id = ${projectId} and c.environment = ${environment} and c.status <> 'DELETED'`;
 
 /** The last message of `c`, cut. The row of a deleted one holds no text. */
-export const preview = sql`(select json_build_object('id', l.id, 'seq', l.seq, 'type', l.type,
+const preview = sql`(select json_build_object('id', l.id, 'seq', l.seq, 'type', l.type,
     'text', left(l.text, ${raw(String(previewLength))}), 'senderId', l.sender_id, 'attachmentId', l.attachment_id,
     'edited', l.edited_at is not null, 'deleted', l.deleted_at is not null, 'createdAt', ${isoJson('l.created_at')})
   from messages l where l.id = c.last_message_id and l.conversation_id = c.id)`;
@@ -102,7 +102,7 @@ export interface MemberRow {
   ownLast: MessagePreview | null;
 }
 
-export function entryOf(shared: SharedRow, own: MemberRow, faces: readonly Face[]): InboxEntry {
+function entryOf(shared: SharedRow, own: MemberRow, faces: readonly Face[]): InboxEntry {
   const { lastActivityAt, lastMessage, ...record } = shared;
   const { myRole, unreadCount, lastReadMessageId, ownLast, ...rest } = own;
   return {
@@ -140,7 +140,7 @@ export const activeMemberships = (userId: string): Sql => sql`(
     select * from conversation_members where user_id = ${userId} and active and not dormant) m
   cross join lateral (select * from conversations where id = m.conversation_id limit 1) c`;
 
-export interface InboxPage extends Viewer {
+interface InboxPage extends Viewer {
   /** Only these public ids; null for all. */
   listed: readonly string[] | null;
   isUnread: boolean;
@@ -183,7 +183,7 @@ const dormantOf = (scope: ProjectScope, page: InboxPage): Sql =>
       limit ${page.limit})`;
 
 /** A page, and whether very many entries had to be looked at for it. */
-export interface FoundInbox {
+interface FoundInbox {
   entries: InboxEntry[];
   isLarge: boolean;
 }
@@ -228,12 +228,12 @@ export async function findInboxEntry(
 }
 
 /** A badge, and whether very many entries had to be looked at for it. */
-export interface CountedInbox {
+interface CountedInbox {
   badge: InboxBadge;
   isLarge: boolean;
 }
 
-export interface BadgePage {
+interface BadgePage {
   userId: string;
   listed: readonly string[] | null;
   /** Only what an inbox lists behind this. */

@@ -48,7 +48,7 @@ interface InboxDeps {
   limits: Limits;
 }
 
-export type Inbox = ReturnType<typeof createInbox>;
+type Inbox = ReturnType<typeof createInbox>;
 
 /** An entry is larger than most records. */
 const pageSize = 50;

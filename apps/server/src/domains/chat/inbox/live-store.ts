@@ -6,7 +6,7 @@ import { haveChanged, isSilenced } from '../blocks/block-store.ts';
 import { settledSince } from './dormant-store.ts';
 import { facesOf, type MemberRow, memberColumns, type SharedRow, sharedColumns } from './inbox-store.ts';
 
-export interface ConversationMembers {
+interface ConversationMembers {
   conversationId: string;
   lastChange: number;
   memberCount: number;
@@ -112,7 +112,7 @@ export async function noteErasure(tx: Tx, { projectId, environment }: ProjectSco
     on conflict (project_id, environment) do update set erased_at = greatest(chat_erasures.erased_at, excluded.erased_at)`);
 }
 
-export interface RecordedChange {
+interface RecordedChange {
   eventId: string | null;
   conversationId: string;
   /** Whose own it is; null when all members are concerned. */

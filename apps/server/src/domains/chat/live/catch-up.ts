@@ -7,7 +7,7 @@ import { type Channel, recentMax } from './channel.ts';
 import { findNews } from './channel-store.ts';
 import type { Channels } from './channels.ts';
 
-export interface CatchUpDeps {
+interface CatchUpDeps {
   db: Db;
   clock: Clock;
   log: Log;

@@ -35,7 +35,7 @@ export interface ChangeEntry {
 }
 
 /** A message that is JSON already. */
-export type MessageRecord = Pick<Message, 'id' | 'seq' | 'senderId'> & { record: string };
+type MessageRecord = Pick<Message, 'id' | 'seq' | 'senderId'> & { record: string };
 
 /** What a change is about, as far as it carries it whole. */
 export interface ChangeSubject {

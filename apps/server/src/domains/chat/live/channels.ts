@@ -6,7 +6,7 @@ import { type Channel, createChannel, recentMs } from './channel.ts';
 import { type ChannelRow, findChannel } from './channel-store.ts';
 
 /** What the others are told of somebody when a conversation falls silent, or is so no longer. */
-export interface LastFrame {
+interface LastFrame {
   of: string;
   frame: string;
 }

@@ -25,7 +25,7 @@ interface ConnectionFacts extends ProjectScope {
   messagesSent: number;
 }
 
-export interface ConnectionDeps {
+interface ConnectionDeps {
   db: Db;
   expiringSets: ExpiringSets;
   clock: Clock;

@@ -16,7 +16,7 @@ import { createMemberViews } from './member-views.ts';
 /** Frames without a change number, which are not recovered. */
 type EphemeralType = 'typing' | 'presence' | 'delivered';
 
-export interface HubDeps {
+interface HubDeps {
   db: Db;
   bus: Bus;
   clock: Clock;

@@ -56,7 +56,7 @@ export interface Subscription extends Listener {
   typing: { startedAt: number; until: number } | null;
 }
 
-export interface Wanted {
+interface Wanted {
   ref: string;
   since?: number;
   epoch?: string;

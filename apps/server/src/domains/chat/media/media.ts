@@ -23,8 +23,6 @@ interface MediaDeps {
   processor: MediaProcessor;
 }
 
-export type Media = ReturnType<typeof createMedia>;
-
 /** Longer than a file may take: nobody else takes it meanwhile, and nobody deletes it. */
 const claimMs = 90_000;
 const storeAwayMs = 30_000;

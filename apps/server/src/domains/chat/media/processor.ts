@@ -7,7 +7,7 @@ import type { MediaKind } from './kinds.ts';
 import type { MediaReply, MediaRequest } from './messages.ts';
 
 /** `failed`: the process ended over it, or took too long. */
-export type MediaOutcome = MediaReply | { is: 'failed'; why: string };
+type MediaOutcome = MediaReply | { is: 'failed'; why: string };
 
 export interface MediaProcessor {
   /** One at a time; never rejects but for what the content does. */

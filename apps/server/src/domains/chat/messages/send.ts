@@ -51,7 +51,7 @@ interface SendDeps {
   dispatch: (events: readonly EventRef[]) => void;
 }
 
-export interface Sent {
+interface Sent {
   /** The stored message as JSON. */
   text: string;
   isRepeat: boolean;

@@ -4,7 +4,7 @@ import type { Queryable } from '../../../core/db.ts';
 import { json, sql } from '../../../core/sql.ts';
 
 /** What there is of moderation in an environment: mostly nothing. */
-export interface EnvironmentRow {
+interface EnvironmentRow {
   hasSanctions: boolean;
   /** In some conversation, or everywhere. */
   hasShadows: boolean;

@@ -7,7 +7,7 @@ import { findHook, type StoredHook } from './hook-store.ts';
 import { compileLists, type TextRules } from './rules.ts';
 
 /** What there is of moderation in an environment, as a process knows it: never older than a second. */
-export interface EnvironmentState {
+interface EnvironmentState {
   hasSanctions: boolean;
   hasShadows: boolean;
   /** Null: texts are as users like. */

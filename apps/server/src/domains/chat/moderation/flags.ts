@@ -17,7 +17,7 @@ interface FlagDeps {
 }
 
 /** A message that a word list has flagged. */
-export interface Flagged {
+interface Flagged {
   conversationId: string;
   messageId: string;
   senderId: string | null;

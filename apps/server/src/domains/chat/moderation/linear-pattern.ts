@@ -29,7 +29,7 @@ type State =
   | { is: 'end' };
 
 /** A text of 4,000 characters is 10 ms then, at the very worst (ADR 194). */
-export const statesMax = 100;
+const statesMax = 100;
 const depthMax = 20;
 const countMax = 100;
 const endState = 0;

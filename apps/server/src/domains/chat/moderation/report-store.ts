@@ -5,7 +5,7 @@ import { lockByName } from '../../../core/quotas.ts';
 import { empty, raw, type Sql, sql } from '../../../core/sql.ts';
 import { isInMany } from '../conversations/conversation-store.ts';
 
-export interface NewReport extends ProjectScope {
+interface NewReport extends ProjectScope {
   id: string;
   conversationId: string;
   messageId: string;

@@ -5,13 +5,13 @@ import type { HookCalls, HookQuestion } from './hook-calls.ts';
 import { hasLink, judge, type TextRules } from './rules.ts';
 
 /** A text as it may be sent, and the lists that want it looked at. */
-export interface Reviewed {
+interface Reviewed {
   text: string | undefined;
   flaggedBy: readonly string[];
 }
 
 /** What a user is about to say. The rest is asked only where a rule depends on it. */
-export interface Subject {
+interface Subject {
   text: string | undefined;
   roleOf: () => Promise<ChatMemberRole | null>;
   describe: (text: string | undefined) => Promise<HookQuestion>;

@@ -18,10 +18,10 @@ interface CompiledList {
 }
 
 /** What becomes of a text. */
-export type Verdict = { is: 'rejected'; list: string } | { is: 'passed'; text: string; flaggedBy: string[] };
+type Verdict = { is: 'rejected'; list: string } | { is: 'passed'; text: string; flaggedBy: string[] };
 
 /** Together: what a character of a text costs at most. */
-export const statesTotalMax = 500;
+const statesTotalMax = 500;
 /** Steps after which others get their turn. */
 const stepsMax = 100_000;
 

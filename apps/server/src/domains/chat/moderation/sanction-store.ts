@@ -8,7 +8,7 @@ import { empty, sql } from '../../../core/sql.ts';
 export type Place = string;
 export const everywhere: Place = '';
 
-export interface SanctionKey extends ProjectScope {
+interface SanctionKey extends ProjectScope {
   place: Place;
   kind: SanctionKind;
   userId: string;

@@ -175,7 +175,7 @@ export async function renameVoter(tx: Tx, conversationId: string, { userId, pseu
 }
 
 /** A message that passes on words of the user. */
-export interface ForwardedWords {
+interface ForwardedWords {
   id: string;
   conversationUuid: string;
   position: number;

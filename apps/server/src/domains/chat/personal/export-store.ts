@@ -79,7 +79,7 @@ export async function listVotesOf(
 }
 
 /** A file that the user uploaded, and where it lies. */
-export interface OwnFile {
+interface OwnFile {
   id: string;
   conversationId: string;
   filename: string;

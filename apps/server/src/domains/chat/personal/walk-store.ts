@@ -3,7 +3,7 @@ import { type Person, type Place, placeAfter } from '../../../core/personal-data
 import { empty, sql } from '../../../core/sql.ts';
 
 /** A conversation in which there is something of a user. */
-export interface TouchedConversation {
+interface TouchedConversation {
   id: string;
   hasMessages: boolean;
 }

@@ -20,7 +20,7 @@ interface PinDeps {
   hub: Hub;
 }
 
-export type Pins = ReturnType<typeof createPins>;
+type Pins = ReturnType<typeof createPins>;
 
 /** Messages that a conversation keeps at hand for everybody in it. */
 export function createPins({ db, clock, entries, messages, hub }: PinDeps) {

@@ -92,7 +92,7 @@ export async function writeVotes(tx: Tx, votes: readonly Cast[], at: string): Pr
       where p.message_id = v."messageId" and p.user_id = v."userId"`);
 }
 
-export interface ChangedPoll {
+interface ChangedPoll {
   messageId: string;
   conversationId: string;
   poll: Poll;

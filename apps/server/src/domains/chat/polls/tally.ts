@@ -12,7 +12,7 @@ export type VoteProblem =
   | 'TOO_MANY';
 
 /** By the clock, whether or not somebody has noted it yet. */
-export const isOver = ({ closesAt, closedAt }: Poll, now: number): boolean =>
+const isOver = ({ closesAt, closedAt }: Poll, now: number): boolean =>
   closedAt !== null || (closesAt !== null && Date.parse(closesAt) <= now);
 
 /** What is wrong with a vote for these options; none is a vote taken back. */

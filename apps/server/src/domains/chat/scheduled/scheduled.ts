@@ -43,7 +43,7 @@ interface ScheduledDeps {
 const dayMs = 24 * 60 * 60 * 1000;
 const aheadMax = 30 * dayMs;
 
-export type ScheduledMessages = ReturnType<typeof createScheduled>;
+type ScheduledMessages = ReturnType<typeof createScheduled>;
 
 /** Messages that wait for their time. Sending them is the work of `sender.ts`. */
 export function createScheduled({ db, clock, ids, cursors, limits, entries, forwards }: ScheduledDeps) {

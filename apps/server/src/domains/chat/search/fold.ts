@@ -1,5 +1,5 @@
 /** A text as it is compared: compatible forms, cases and accents of a letter are one. */
-export interface Folded {
+interface Folded {
   text: string;
   /** Where a unit of `text` begins and ends in the original, in code units. */
   startOf(unit: number): number;

@@ -5,7 +5,7 @@ import type { Term } from './matcher.ts';
 import { tokensOf } from './words.ts';
 
 /** What of a message the index knows beside its words. */
-export interface Place extends ProjectScope {
+interface Place extends ProjectScope {
   conversationUuid: string;
   senderId: string | null;
   hasAttachment: boolean;
@@ -126,7 +126,7 @@ function termQuery(own: string, { text, isRun, isPrefix }: Term, isRare: boolean
   return quoted(`${own}<${cut(text, beginningMax)}`);
 }
 
-export interface Narrowing extends ProjectScope {
+interface Narrowing extends ProjectScope {
   /** Null for all of the environment. */
   conversations: readonly string[] | null;
   senderId: string | null;

@@ -29,15 +29,13 @@ interface SearchDeps {
 const limitDefault = 20;
 const termsMax = 16;
 /** Best first is in order among so many of the newest matches. */
-export const bestOfNewest = 200;
+const bestOfNewest = 200;
 /** Of a user with more conversations the index is not asked for each of them. */
 const namedMax = 200;
 /** So long after a search the indexer keeps little waiting: there may be another. */
 const usedMs = 600_000;
 /** How long a search waits for a replica that is behind: who types waits for each. */
 const patienceMs = 50;
-
-export type Search = ReturnType<typeof createSearch>;
 
 export function createSearch(deps: SearchDeps) {
   const { db, replicated, clock, cursors, entries } = deps;

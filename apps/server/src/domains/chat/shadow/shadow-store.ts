@@ -118,7 +118,7 @@ export async function listShadow(
 /** A place between messages: behind which of all, and behind which of the reader's own after it (0: none). */
 export type ShadowPlace = readonly [position: number, n: number];
 
-export interface MergedRow {
+interface MergedRow {
   position: number;
   /** 0 for a message of all. */
   n: number;

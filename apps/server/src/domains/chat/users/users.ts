@@ -32,7 +32,7 @@ interface ChatUserDeps {
   news: Pick<UserUpdates, 'publish'>;
 }
 
-export type ChatUsers = ReturnType<typeof createChatUsers>;
+type ChatUsers = ReturnType<typeof createChatUsers>;
 
 const allFields = ['name', 'avatarUrl', 'role', 'metadata'] as const;
 const identity = new RegExp(identityPattern);

@@ -179,7 +179,7 @@ function thinOut(participant: CallParticipant): void {
 }
 
 /** At most so many, each with those that fall together. */
-export function buckets<T>(points: readonly T[]): [T, ...T[]][] {
+function buckets<T>(points: readonly T[]): [T, ...T[]][] {
   const each = Math.max(1, Math.ceil(points.length / pointsMax));
   return Array.from({ length: Math.ceil(points.length / each) }, (_, at) =>
     points.slice(at * each, (at + 1) * each),

@@ -29,7 +29,7 @@ const what = ({ kind, source }: CallTrack): string =>
 const ofWhom = (track: CallTrack): string =>
   track.publisher === null ? `a ${what(track)}` : `${track.publisher}'s ${what(track)}`;
 
-export const trackRules: readonly TrackRule[] = [
+const trackRules: readonly TrackRule[] = [
   {
     rule: 'UPLINK_LOSS',
     because:

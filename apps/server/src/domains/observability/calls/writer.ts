@@ -17,7 +17,7 @@ import {
 import { type MeasuredBy, pack, readBatch, receivedBytesOf, type SampleBatch, spanMsOf } from './samples.ts';
 import { type ScoreSums, scoreOf, sumsOf } from './scoring.ts';
 
-export interface SampleWriterDeps {
+interface SampleWriterDeps {
   db: Db;
   clock: Clock;
   log: Log;

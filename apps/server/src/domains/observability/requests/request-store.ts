@@ -37,7 +37,7 @@ const outcomes: Readonly<Record<RequestOutcome, string>> = {
   SERVER_ERROR: 'status >= 500',
 };
 
-export interface RequestFilter {
+interface RequestFilter {
   outcome?: RequestOutcome | undefined;
   method?: string | undefined;
   route?: string | undefined;
@@ -89,7 +89,7 @@ export const deleteOldRequests = (db: Db, before: string, limit: number): Promis
   db.execute(sql`
     delete from api_requests where id = any(array(select id from api_requests where at < ${before} limit ${limit}))`);
 
-export interface OverfullLog extends ProjectScope {
+interface OverfullLog extends ProjectScope {
   /** The newest row that is one too many. */
   id: string;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../core/clock.ts';
 
 /** Lets this many a second through for each key, and says how many it did not since the last. */
-export interface Sampler {
+interface Sampler {
   /** Null: not this one. */
   take(key: string): { skipped: number } | null;
 }
