@@ -49,6 +49,7 @@ const keepMs = 30 * 24 * 60 * 60 * 1000;
 /** Chat sockets as rows, written a second late and many at once: a storm of reconnects is not a storm of writes. */
 export function createConnectionLog({ db, expiringSets, clock, ids, changes }: ConnectionDeps) {
   const processId = ids.newUuid();
+  /** No batcher: nobody waits for a row, the last of a connection replaces those before, and one that failed is kept. */
   let changed = new Map<string, ConnectionRow | (() => ConnectionFacts)>();
   /** Processes that the last look missed, each with when the first of the looks in a row did. */
   let missed: ReadonlyMap<string, number> = new Map();
