@@ -10,7 +10,9 @@ import { startService, type TestService } from '../../../../testkit/kit/service.
 
 const sources = fileURLToPath(new URL('../../../', import.meta.url));
 const isOnPostgres = process.env['PARLEY_TEST_DATABASE_URL'] !== undefined;
-const sends = 6;
+const sendsMin = 6;
+/** What else runs in this process, such as chores of other tests' service, is not there on each of so many. */
+const sendsMax = 60;
 
 let here: TestService;
 let there: TestService;
@@ -18,7 +20,7 @@ before(async () => {
   if (!isOnPostgres) return;
   // Chores, which run by this clock, are not part of a send.
   const clock = createFakeClock();
-  here = await startService({ clock });
+  here = await startService({ clock, env: { CHAT_SEND_RATE_LIMIT: '1000' } });
   there = await startService({ clock, beside: here });
 });
 after(async () => {
@@ -63,27 +65,21 @@ test('the files that a message passes, and those they call, are the ones that AR
   session.connect();
   await session.post('Profiler.enable');
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-  const runs: ReadonlySet<string>[] = [];
-  for (let at = 0; at < sends; at++) {
+  const named = tracedFiles('`message.send`').map((path) => path.replace('apps/server/src/', ''));
+  const ran = new Set<string>();
+  let unnamed: string[] | null = null;
+  for (let at = 0; at < sendsMin || (at < sendsMax && unnamed?.length !== 0); at++) {
     await ranFiles(session);
     await send();
-    runs.push(await ranFiles(session));
+    const files = await ranFiles(session);
+    for (const path of files) ran.add(path);
+    unnamed = (unnamed ?? [...files]).filter((path) => files.has(path) && !named.includes(path));
   }
   await session.post('Profiler.stopPreciseCoverage');
   session.disconnect();
 
-  const named = tracedFiles('`message.send`').map((path) => path.replace('apps/server/src/', ''));
-  const ranOnEach = [...(runs[0] ?? [])].filter((path) => runs.every((ran) => ran.has(path)));
-  assert.ok(ranOnEach.length > 22, 'the profiler saw what ran');
-  assert.deepEqual(
-    ranOnEach.filter((path) => !named.includes(path)).sort(),
-    [],
-    'these run on each send and are not named',
-  );
-  assert.deepEqual(
-    named.filter((path) => !runs.some((ran) => ran.has(path))),
-    [],
-    'these are named, and do not run on a send',
-  );
+  assert.deepEqual(unnamed?.sort(), [], 'these run on each send and are not named');
+  const idle = named.filter((path) => !ran.has(path));
+  assert.deepEqual(idle, [], 'these are named, and do not run on a send');
   await Promise.all([sender.close(), receiver.close()]);
 });
