@@ -2,7 +2,8 @@ import type { MediaParticipantSnapshot } from '@parley/contract/media-control';
 import type { Clock } from '../../core/clock.ts';
 import { MediaRefusal, type Nodes } from '../fleet/index.ts';
 import type { Rooms } from '../rooms/index.ts';
-import type { Hub, HubRoom } from './hub.ts';
+import type { Hub } from './hub.ts';
+import type { HubRoom } from './hub-room.ts';
 import type { Member } from './member.ts';
 
 interface AttachDeps {

@@ -34,8 +34,15 @@ interface ChangesDeps<R> {
   sendQuality: (room: R, updates: QualityUpdate[], audience: Audience) => void;
 }
 
+export interface Changes<R> {
+  framesOf(events: readonly RoomEvent[]): ChangesFrame[];
+  hasEvents(room: R): boolean;
+  addEvents(room: R, events: readonly RoomEvent[]): void;
+  addQuality(room: R, updates: readonly QualityUpdate[], audience: Audience): void;
+}
+
 /** Gathers what happens in large rooms: the first of it goes at once, what follows at most twice a second. */
-export function createChanges<R>({ clock, frameBytesMax, sendEvents, sendQuality }: ChangesDeps<R>) {
+export function createChanges<R>({ clock, frameBytesMax, sendEvents, sendQuality }: ChangesDeps<R>): Changes<R> {
   /** Events, which are numbered without gaps, as frames. */
   function framesOf(events: readonly RoomEvent[]): ChangesFrame[] {
     const pieces = packFrames(events, frameBytesMax - frameOverhead, createEventWriter);
@@ -55,11 +62,11 @@ export function createChanges<R>({ clock, frameBytesMax, sendEvents, sendQuality
 
   return {
     framesOf,
-    hasEvents: (room: R): boolean => (coalescer.pendingOf(room)?.events.length ?? 0) > 0,
-    addEvents(room: R, events: readonly RoomEvent[]): void {
+    hasEvents: (room) => (coalescer.pendingOf(room)?.events.length ?? 0) > 0,
+    addEvents(room, events) {
       coalescer.note(room, (pending) => pending.events.push(...events));
     },
-    addQuality(room: R, updates: readonly QualityUpdate[], audience: Audience): void {
+    addQuality(room, updates, audience) {
       coalescer.note(room, ({ quality }) => {
         for (const update of updates) quality.set(update.identity, { update, audience });
       });

@@ -1,6 +1,6 @@
 import type { Log } from '../../core/log.ts';
 import type { Rooms } from '../rooms/index.ts';
-import type { HubRoom } from './hub.ts';
+import type { HubRoom } from './hub-room.ts';
 
 export type FollowNodes = (room: HubRoom) => void;
 

@@ -8,7 +8,8 @@ import { asServiceError, MediaRefusal, type Nodes, type Turn } from '../fleet/in
 import { type Admission, type Rooms, type StoredSession, toParticipant } from '../rooms/index.ts';
 import { createAttach } from './attach.ts';
 import type { FollowNodes } from './follow-nodes.ts';
-import { type Hub, type HubRoom, whileArriving } from './hub.ts';
+import type { Hub } from './hub.ts';
+import { type HubRoom, whileArriving } from './hub-room.ts';
 import { createMember, type Member, type RtcConnection, type RtcSession, sendTo, takeOver } from './member.ts';
 import type { Observe } from './observe.ts';
 import { createWelcome } from './welcome.ts';

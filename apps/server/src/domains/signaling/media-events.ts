@@ -11,7 +11,8 @@ import type { TakeNodeSamples } from '../../core/connections.ts';
 import type { Log } from '../../core/log.ts';
 import type { Metrics } from '../../core/metrics.ts';
 import { type Rooms, toTrack } from '../rooms/index.ts';
-import type { Hub, HubRoom } from './hub.ts';
+import type { Hub } from './hub.ts';
+import type { HubRoom } from './hub-room.ts';
 import { type Member, sendData, sendTo } from './member.ts';
 import type { Observe } from './observe.ts';
 
