@@ -1,18 +1,19 @@
-import { ConnectionError, SvcError } from '../errors.ts';
+import { ConnectionError, type SvcError } from '../errors.ts';
 import { createEmitter } from '../events.ts';
 import type { ChatProtocol, Pushed, Request, Send } from '../frames.ts';
 import { type Http, pathOf } from '../http.ts';
 import type { Runtime } from '../runtime.ts';
-import { createDerivedStore, createStore } from '../store.ts';
+import { createDerivedStore } from '../store.ts';
 import { type ChangePage, createCatchUp } from './catch-up.ts';
 import type { Conversation, ConversationEvents } from './conversation-types.ts';
 import { createHistory, type History, type HistoryOptions } from './history.ts';
 import type { Operation, OperationReply } from './operations.ts';
 import type { Outcome } from './outbox.ts';
-import type { Change, Message, MessageRecord, NewMessage, Present, ReadState, Subscription } from './records.ts';
-import { retryWhileLimited } from './retry-while-limited.ts';
+import { createOwnOperations } from './own-operations.ts';
+import { createReadMark } from './read-mark.ts';
+import type { Message, MessageRecord, Present, ReadState, Subscription } from './records.ts';
 import { Timeline } from './timeline.ts';
-import { createTypingSignal, createTypists } from './typing.ts';
+import { createTyping } from './typing.ts';
 
 /** Everything but what concerns the whole connection. */
 type ConnectionFrameType =
@@ -75,53 +76,36 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
   const { id, userId, runtime, http } = deps;
   const timeline = new Timeline(id, userId);
   const messages = createDerivedStore(() => timeline.list());
-  const typing = createStore<readonly string[]>([]);
-  const events = createEmitter<ConversationEvents>();
-  let unsentRead: string | null = null;
+  const { emit, ...listening } = createEmitter<ConversationEvents>();
+  const onError = (error: SvcError): void => emit('error', error);
 
-  const typists = createTypists(runtime, (who, isTyping) => {
-    typing.set(isTyping ? [...typing.getSnapshot(), who] : typing.getSnapshot().filter((one) => one !== who));
-    events.emit('typing', who, isTyping);
-  });
-  const signalTyping = createTypingSignal(runtime, (isTyping) =>
-    deps.send({ type: 'typing', conversation: id, typing: isTyping }),
-  );
+  const typing = createTyping(deps, (who, isTyping) => emit('typing', who, isTyping));
   const catchUp = createCatchUp({
-    runtime,
-    isConnected: deps.isConnected,
-    onChange: apply,
+    ...deps,
+    onChange(change) {
+      timeline.apply(change);
+      messages.invalidate();
+      if ('message' in change) {
+        const shown = timeline.view(change.message.id) ?? asSent(change.message);
+        if (change.type === 'message') typing.stop(shown.senderId ?? '');
+        emit(EVENTS[change.type], shown);
+      } else if ('emoji' in change) {
+        const { type, messageId, emoji, userId: reactor } = change;
+        emit(EVENTS[type], { ...timeline.view(messageId), id: messageId }, emoji, reactor);
+      }
+    },
     onPage(changes, asOf) {
       // What they show is as it was when they were read, not when it happened.
       for (const change of changes) if ('message' in change) timeline.update(change.message, asOf);
       messages.invalidate();
     },
-    readChanges: deps.readChanges,
-    reload,
-    onError: (error) => events.emit('error', error),
+    /** The server's numbers do not continue ours: what it has now replaces what we had. */
+    async reload() {
+      timeline.clear();
+      await history();
+    },
+    onError,
   });
-
-  function apply(change: Change): void {
-    timeline.apply(change);
-    messages.invalidate();
-    announce(change);
-  }
-
-  function announce(change: Change): void {
-    if ('message' in change) {
-      const shown = timeline.view(change.message.id) ?? asSent(change.message);
-      if (change.type === 'message') typists.stop(shown.senderId ?? '');
-      events.emit(EVENTS[change.type], shown);
-    } else if ('emoji' in change) {
-      const { type, messageId, emoji, userId: reactor } = change;
-      events.emit(EVENTS[type], { ...timeline.view(messageId), id: messageId }, emoji, reactor);
-    }
-  }
-
-  /** The server's numbers do not continue ours: what it has now replaces what we had. */
-  async function reload(): Promise<void> {
-    timeline.clear();
-    await history();
-  }
 
   function takeRecords(records: readonly MessageRecord[], isDetached: boolean, asOf: number): readonly Message[] {
     if (isDetached) return records.map(asSent);
@@ -133,85 +117,18 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
   const history = (options: HistoryOptions = {}): History =>
     createHistory(http, id, options, takeRecords, () => catchUp.position.since ?? 0);
 
-  type OperationBody = Operation extends infer O
-    ? O extends Operation
-      ? Omit<O, 'userId' | 'conversationId'>
-      : never
-    : never;
-  const enqueue = (body: OperationBody): Promise<Outcome> => deps.enqueue({ ...body, userId, conversationId: id });
-
-  async function deliver(clientMessageId: string, draft: NewMessage): Promise<Message> {
-    const at = Date.now();
-    timeline.addPending(clientMessageId, draft, at, false);
-    messages.invalidate();
-    await enqueue({ kind: 'send', id: clientMessageId, draft, at });
-    return findByClientId(clientMessageId);
-  }
-
-  function findByClientId(clientMessageId: string): Message {
-    const found = timeline
-      .list()
-      .findLast((message) => message.clientMessageId === clientMessageId && message.senderId === userId);
-    if (!found) throw new SvcError({ code: 'discarded', message: 'It was discarded.' });
-    return found;
-  }
-
-  const at = (): { id: string; at: number } => ({ id: runtime.newId(), at: Date.now() });
-
-  async function change(body: OperationBody, show: () => void): Promise<void> {
-    show();
-    messages.invalidate();
-    await enqueue(body);
-  }
+  const own = createOwnOperations(deps, timeline, messages.invalidate, onError);
+  const markRead = createReadMark(runtime, deps.request);
 
   const api: Conversation = {
     id,
     messages,
-    typing,
-    on: events.on,
-    once: events.once,
+    typing: typing.users,
+    ...listening,
     history,
-    send(message) {
-      const { clientMessageId, ...draft }: NewMessage = typeof message === 'string' ? { text: message } : message;
-      return deliver(clientMessageId || runtime.newId(), draft);
-    },
-    async retry(clientMessageId) {
-      const pending = timeline.pending(clientMessageId);
-      if (!pending?.error) throw new SvcError({ code: 'nothing_to_retry', message: 'No such message failed.' });
-      return deliver(clientMessageId, pending.draft);
-    },
-    discard(target) {
-      deps.discard(target);
-      timeline.drop(target);
-      timeline.setEdit(target, null);
-      messages.invalidate();
-    },
-    edit(target, input) {
-      const patch = typeof input === 'string' ? { text: input } : input;
-      return change({ kind: 'edit', ...at(), messageId: target, patch }, () =>
-        timeline.setEdit(target, { patch, error: null }),
-      );
-    },
-    remove: (target) => change({ kind: 'remove', ...at(), messageId: target }, () => timeline.setRemoved(target, true)),
-    react: (target, emoji) =>
-      change({ kind: 'react', ...at(), messageId: target, emoji }, () => timeline.setReaction(target, emoji, true)),
-    unreact: (target, emoji) =>
-      change({ kind: 'unreact', ...at(), messageId: target, emoji }, () => timeline.setReaction(target, emoji, false)),
-    async markRead(messageId) {
-      unsentRead = messageId;
-      const forget = (): void => {
-        if (unsentRead === messageId) unsentRead = null;
-      };
-      // What waited may have been sent with a later mark.
-      const mark = async () => unsentRead && deps.request({ type: 'read', messageId: unsentRead });
-      await retryWhileLimited(runtime, mark).then(forget, (error) => {
-        // Kept and sent with the next connection. Any other failure is the caller's.
-        if (error instanceof ConnectionError) return;
-        forget();
-        throw error;
-      });
-    },
-    setTyping: (isTyping = true) => signalTyping(isTyping),
+    ...own.api,
+    markRead,
+    setTyping: typing.signal,
     // The answers of our own routes.
     presence: () => http.call('GET', `${pathOf(id)}/presence`) as Promise<readonly Present[]>,
     readState: () => http.call('GET', `${pathOf(id)}/read-state`) as Promise<ReadState>,
@@ -223,21 +140,8 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
       });
       return upload({ http, runtime, conversationId: id }, file, options);
     },
-    leave: () => deps.leave(),
+    leave: deps.leave,
   };
-
-  /** The numbered change of the same operation may have come before, or comes later. */
-  function settle(operation: Operation, reply: OperationReply): void {
-    if ('message' in reply) {
-      if (operation.kind === 'edit') {
-        timeline.setEdit(operation.messageId, null);
-        timeline.update(reply.message);
-      } else timeline.upsert(reply.message);
-      timeline.drop(operation.id);
-    } else if ('deletedAt' in reply) timeline.confirmRemoved(reply.messageId, reply.deletedAt);
-    else if ('emoji' in operation) timeline.confirmReaction(operation.messageId, operation.emoji);
-    messages.invalidate();
-  }
 
   function handle(frame: ConversationFrame): void {
     // By the field: a type that only a newer server knows has its number too.
@@ -250,59 +154,40 @@ export function createConversation(deps: ConversationDeps): ConversationPort {
         catchUp.recovered(frame.changes, frame.to, frame.complete);
         break;
       case 'typing':
-        handleTyping(frame);
+        typing.handle(frame);
         break;
       case 'presence':
-        events.emit('presence', frame.userId, frame.status, frame.event);
+        emit('presence', frame.userId, frame.status, frame.event);
         break;
       case 'read':
       case 'delivered':
         // Each has its own payload, which its type says.
-        events.emit(frame.type as 'read', frame as Extract<ConversationFrame, { type: 'read' }>);
+        emit(frame.type as 'read', frame as Extract<ConversationFrame, { type: 'read' }>);
         break;
       default:
         frame satisfies never;
     }
   }
 
-  function handleTyping({ userId: who, typing: isTyping }: { userId: string; typing: boolean }): void {
-    if (who === userId) return;
-    if (isTyping) typists.set(who, deps.typingTtlMs);
-    else typists.stop(who);
-  }
-
   for (const operation of deps.waiting)
     if (operation.kind === 'send') timeline.addPending(operation.id, operation.draft, operation.at, true);
 
   return {
+    ...own,
     api,
     get position() {
       return catchUp.position;
     },
     subscribed(subscription) {
       catchUp.subscribed(subscription);
-      if (unsentRead !== null) api.markRead(unsentRead).catch((error) => events.emit('error', error));
+      markRead().catch(onError);
     },
     settled: catchUp.settled,
     pause() {
       catchUp.pause();
-      typists.clear();
+      typing.clear();
     },
     handle,
-    moved(operation, isQueued) {
-      if (operation.kind !== 'send') return;
-      timeline.setPending(operation.id, { isQueued });
-      messages.invalidate();
-    },
-    done: settle,
-    refused(operation, error) {
-      if (operation.kind === 'send') timeline.setPending(operation.id, { error });
-      else if (operation.kind === 'edit') timeline.setEdit(operation.messageId, { patch: operation.patch, error });
-      else if (operation.kind === 'remove') timeline.setRemoved(operation.messageId, false);
-      else timeline.setReaction(operation.messageId, operation.emoji, null);
-      messages.invalidate();
-      events.emit('error', error);
-    },
-    emit: events.emit,
+    emit,
   };
 }

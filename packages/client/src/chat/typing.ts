@@ -1,43 +1,55 @@
+import type { ChatProtocol, Send } from '../frames.ts';
 import type { Runtime } from '../runtime.ts';
+import { createStore } from '../store.ts';
 
 /** Typing expires on the server after 7 s; sending it more often than this is useless. */
 const ANNOUNCE_EVERY_MS = 4_000;
 
-/** Turns every key press into a frame now and then. */
-export function createTypingSignal({ now }: Pick<Runtime, 'now'>, send: (isTyping: boolean) => void) {
-  let toldAt: number | null = null;
-  return (isTyping: boolean): void => {
-    if (isTyping && toldAt !== null && now() - toldAt < ANNOUNCE_EVERY_MS) return;
-    if (!isTyping && toldAt === null) return;
-    toldAt = isTyping ? now() : null;
-    send(isTyping);
-  };
+interface TypingDeps {
+  id: string;
+  userId: string;
+  typingTtlMs: number;
+  runtime: Pick<Runtime, 'now' | 'setTimer'>;
+  send: Send<ChatProtocol>;
 }
 
 /** Who types. Each entry ends by itself, also when the frame that should end it never comes. */
-export function createTypists(
-  runtime: Pick<Runtime, 'setTimer'>,
-  onChange: (userId: string, isTyping: boolean) => void,
-) {
+export function createTyping(deps: TypingDeps, onChange: (userId: string, isTyping: boolean) => void) {
+  const { runtime } = deps;
+  const users = createStore<readonly string[]>([]);
   const timers = new Map<string, () => void>();
+  let toldAt: number | null = null;
+
+  function changed(userId: string, isTyping: boolean): void {
+    users.set([...timers.keys()]);
+    onChange(userId, isTyping);
+  }
 
   function stop(userId: string): void {
     const cancel = timers.get(userId);
     if (!cancel) return;
     cancel();
     timers.delete(userId);
-    onChange(userId, false);
+    changed(userId, false);
   }
 
   return {
-    set(userId: string, forMs: number): void {
+    users,
+    /** Turns every key press of this user into a frame now and then. */
+    signal(isTyping = true): void {
+      if (isTyping ? toldAt !== null && runtime.now() - toldAt < ANNOUNCE_EVERY_MS : toldAt === null) return;
+      toldAt = isTyping ? runtime.now() : null;
+      deps.send({ type: 'typing', conversation: deps.id, typing: isTyping });
+    },
+    handle({ userId, typing }: { userId: string; typing: boolean }): void {
       const cancel = timers.get(userId);
-      cancel?.();
-      timers.set(
-        userId,
-        runtime.setTimer(() => stop(userId), forMs),
-      );
-      if (!cancel) onChange(userId, true);
+      if (!typing) stop(userId);
+      else if (userId !== deps.userId) {
+        cancel?.();
+        const end = runtime.setTimer(() => stop(userId), deps.typingTtlMs);
+        timers.set(userId, end);
+        if (!cancel) changed(userId, true);
+      }
     },
     stop,
     clear(): void {
