@@ -68,65 +68,9 @@ export interface Sends {
 const besideMax = 5;
 
 export function createSends(deps: SendDeps): Sends {
-  const { db, targets, clock, ids, limits, metrics, changes, activity, usageCounts, hub, dispatch } = deps;
-  const { admission, review, flags, links, forwards } = deps;
+  const { db, targets, clock, ids, limits, metrics, admission, review, flags, links, forwards } = deps;
   const failFor = createSendRefusals(deps);
-  const queue = createGroupCommit<SendItem, SendOutcome>({
-    clock,
-    keysOf: (item) => [...clientKeys(item), ...fileKeys(item)],
-    takenKeys,
-    lockOf: ({ conversationId }) => conversationId,
-    store: createStoreMessages(deps, { inShadow: false }),
-    publish,
-  });
-  /** What only its sender is to see (ADR 211). */
-  const shadowQueue = createGroupCommit<SendItem, SendOutcome>({
-    clock,
-    keysOf: (item) => [...clientKeys(item), ...fileKeys(item)],
-    takenKeys,
-    lockOf: ({ conversationId }) => conversationId,
-    store: createStoreMessages(deps, { inShadow: true }),
-    publish: publishToNobody,
-  });
-
-  function publish(items: readonly SendItem[], outcomes: readonly SendOutcome[]): void {
-    const now = clock.now();
-    const events: EventRef[] = [];
-    for (const [at, item] of items.entries()) {
-      const outcome = outcomes[at];
-      if (outcome?.is !== 'stored') continue;
-      hub.announce(changeOf(item, outcome.stored, now));
-      hub.changed(item.scope, item.publicId);
-      changes.note('chat', item.scope);
-      if (item.draft.link !== undefined) links.trigger();
-      activity.count('messages', item.scope);
-      usageCounts.add('messages', item.scope, item.keyId, 1);
-      if (!outcome.stored.isDispatched) events.push(...eventsOf(item));
-    }
-    dispatch(events);
-  }
-
-  function publishToNobody(items: readonly SendItem[], outcomes: readonly SendOutcome[]): void {
-    const events: EventRef[] = [];
-    for (const [at, { scope, keyId, eventId: id }] of items.entries()) {
-      const outcome = outcomes[at];
-      if (outcome?.is !== 'stored') continue;
-      activity.count('messages', scope);
-      usageCounts.add('messages', scope, keyId, 1);
-      const { projectId, environment } = scope;
-      if (!outcome.stored.isDispatched) events.push({ id, projectId, environment, type: 'message.shadowed' });
-    }
-    dispatch(events);
-  }
-
-  /** Who is in the shadow everywhere is known before; who is so here is known under the lock. */
-  async function enqueue(caller: ChatCaller, item: SendItem): Promise<SendOutcome> {
-    if (await admission.isShadowed(caller)) return shadowQueue.add(item);
-    const outcome = await queue.add(item);
-    if (outcome.is !== 'refused') return outcome;
-    if (outcome.problem === 'ONCE_SHADOWED') return enqueue(caller, { ...item, isOnceShadowed: true });
-    return outcome.problem === 'SHADOWED' ? shadowQueue.add(item) : outcome;
-  }
+  const { enqueue, isCrowded } = createQueues(deps);
 
   async function send(caller: ChatCaller, reference: string, draft: SendMessage, id?: string): Promise<Sent> {
     assertScope(caller, 'chat:send');
@@ -254,7 +198,67 @@ export function createSends(deps: SendDeps): Sends {
     return { text: (await findShadowJson(db, n)) ?? fail('SVC_MESSAGE_NOT_FOUND'), isRepeat: true };
   }
 
-  return { send, isCrowded: queue.isCrowded };
+  return { send, isCrowded };
+}
+
+type Publish = (items: readonly SendItem[], outcomes: readonly SendOutcome[]) => void;
+
+/** Messages of one moment are stored together, and published once they are. */
+function createQueues(deps: SendDeps) {
+  const { clock, changes, activity, usageCounts, hub, admission, links, dispatch } = deps;
+  const queueOf = (inShadow: boolean, publish: Publish) =>
+    createGroupCommit<SendItem, SendOutcome>({
+      clock,
+      keysOf: (item) => [...clientKeys(item), ...fileKeys(item)],
+      takenKeys,
+      lockOf: ({ conversationId }) => conversationId,
+      store: createStoreMessages(deps, { inShadow }),
+      publish,
+    });
+  const queue = queueOf(false, publish);
+  /** What only its sender is to see (ADR 211). */
+  const shadowQueue = queueOf(true, publishToNobody);
+
+  function publish(items: readonly SendItem[], outcomes: readonly SendOutcome[]): void {
+    const now = clock.now();
+    const events: EventRef[] = [];
+    for (const [at, item] of items.entries()) {
+      const outcome = outcomes[at];
+      if (outcome?.is !== 'stored') continue;
+      hub.announce(changeOf(item, outcome.stored, now));
+      hub.changed(item.scope, item.publicId);
+      changes.note('chat', item.scope);
+      if (item.draft.link !== undefined) links.trigger();
+      activity.count('messages', item.scope);
+      usageCounts.add('messages', item.scope, item.keyId, 1);
+      if (!outcome.stored.isDispatched) events.push(...eventsOf(item));
+    }
+    dispatch(events);
+  }
+
+  function publishToNobody(items: readonly SendItem[], outcomes: readonly SendOutcome[]): void {
+    const events: EventRef[] = [];
+    for (const [at, { scope, keyId, eventId: id }] of items.entries()) {
+      const outcome = outcomes[at];
+      if (outcome?.is !== 'stored') continue;
+      activity.count('messages', scope);
+      usageCounts.add('messages', scope, keyId, 1);
+      const { projectId, environment } = scope;
+      if (!outcome.stored.isDispatched) events.push({ id, projectId, environment, type: 'message.shadowed' });
+    }
+    dispatch(events);
+  }
+
+  /** Who is in the shadow everywhere is known before; who is so here is known under the lock. */
+  async function enqueue(caller: ChatCaller, item: SendItem): Promise<SendOutcome> {
+    if (await admission.isShadowed(caller)) return shadowQueue.add(item);
+    const outcome = await queue.add(item);
+    if (outcome.is !== 'refused') return outcome;
+    if (outcome.problem === 'ONCE_SHADOWED') return enqueue(caller, { ...item, isOnceShadowed: true });
+    return outcome.problem === 'SHADOWED' ? shadowQueue.add(item) : outcome;
+  }
+
+  return { enqueue, isCrowded: queue.isCrowded };
 }
 
 const clientKeys = ({ conversationId, draft: { senderId = '', clientMessageId } }: SendItem): string[] =>
