@@ -22,8 +22,8 @@ import { toParticipant, toRoomSession, toTrack } from './records.ts';
 import type { RoomChange } from './room-change.ts';
 import { countJoinedViewers, listFurtherNodes, type StoredRoom } from './room-store.ts';
 import type { createRooms } from './rooms.ts';
+import { revokeTokensOf } from './rtc-revocation.ts';
 import { updateTokenPermissions } from './rtc-token-store.ts';
-import { revokeTokensOf } from './rtc-tokens.ts';
 import { findLiveSession, listJoined, listSessions, type StoredSession } from './session-store.ts';
 import type { Sessions } from './sessions.ts';
 

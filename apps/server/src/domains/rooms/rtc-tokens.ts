@@ -1,15 +1,12 @@
 import {
   defaultPermissions,
   fail,
-  idPattern,
   isServiceError,
   type MintRtcToken,
   type ParticipantKind,
-  type RevokedRtcToken,
   type RtcToken,
   type RtcTokenPermissions,
   roleMay,
-  rtcTokenSeconds,
 } from '@parley/contract';
 import type { ProjectScope, ProjectSessionCaller, RtcTokenCaller } from '../../core/caller.ts';
 import { iso } from '../../core/clock.ts';
@@ -17,13 +14,12 @@ import { deleteInBatches, type Turn } from '../../core/delete-in-batches.ts';
 import type { Grant } from '../../core/grant.ts';
 import { type Ids, randomBase62 } from '../../core/ids.ts';
 import type { Claims, Tokens } from '../../core/tokens.ts';
-import type { RevokedTokens, Standing } from '../end-users/index.ts';
+import type { Standing } from '../end-users/index.ts';
 import type { Access } from '../projects/index.ts';
-import type { Departures } from './departures.ts';
 import type { IceServers } from './ice-servers.ts';
 import { createOfflineRtcTokens, type OfflineRtcTokenDeps } from './offline-rtc-tokens.ts';
-import type { RoomChange } from './room-change.ts';
-import type { RoomTx } from './room-store.ts';
+import type { StoredRoom } from './room-store.ts';
+import { createRtcRevocation, type RtcRevocationDeps } from './rtc-revocation.ts';
 import {
   deleteCutoffs,
   deleteTokensExpired,
@@ -31,19 +27,13 @@ import {
   insertToken,
   type StoredToken,
   updateTokenExpiry,
-  updateTokenRevoked,
-  updateTokensRevoked,
-  upsertCutoff,
 } from './rtc-token-store.ts';
 
-interface RtcTokenDeps extends OfflineRtcTokenDeps {
+interface RtcTokenDeps extends OfflineRtcTokenDeps, RtcRevocationDeps {
   ids: Ids;
   tokens: Tokens;
   access: Pick<Access, 'assertNotArchived' | 'isKeyActive' | 'roleIn'>;
   standing: Pick<Standing, 'issue' | 'assertHolds'>;
-  revokedTokens: Pick<RevokedTokens, 'note' | 'announce'>;
-  departures: Departures;
-  roomChange: RoomChange;
   iceServers: IceServers;
   signalingUrl: string;
   ttlSecondsDefault: number;
@@ -64,7 +54,6 @@ interface MintOptions extends MintRtcToken {
   requestId?: string;
 }
 
-const tokenIdPattern = new RegExp(idPattern('rtcToken'));
 const testTokenSeconds = 600;
 const everything: RtcTokenPermissions = {
   join: true,
@@ -79,26 +68,11 @@ const everything: RtcTokenPermissions = {
 const keptAfterExpiryMs = 7 * 24 * 60 * 60_000;
 
 export function createRtcTokens(deps: RtcTokenDeps) {
-  const { db, clock, ids, tokens, access, standing, departures, roomChange, iceServers, assertMayMint, findRoom } =
-    deps;
-  const { signalingUrl, ttlSecondsDefault, refreshableSeconds, revokedTokens, offlineTokens } = deps;
+  const { db, clock, ids, tokens, access, standing, iceServers, assertMayMint, findRoom, offlineTokens } = deps;
+  const { signalingUrl, ttlSecondsDefault, refreshableSeconds } = deps;
   const offline = createOfflineRtcTokens(deps);
 
-  const sign = (token: Omit<StoredToken, 'expiresAt' | 'revokedAt'>, ttlSeconds = token.ttlSeconds) =>
-    tokens.sign(
-      'rtc',
-      {
-        sub: token.identity,
-        jti: token.id,
-        pid: token.projectId,
-        env: token.environment,
-        room: token.roomId,
-        perm: token.permissions,
-        md: token.metadata,
-        ...(token.isTest ? { dashboard: true } : {}),
-      },
-      ttlSeconds,
-    );
+  const sign = (token: UnsignedToken, ttlSeconds = token.ttlSeconds) => tokens.sign('rtc', claimsOf(token), ttlSeconds);
 
   async function mint(scope: ProjectScope, reference: string, options: MintOptions): Promise<RtcToken> {
     const room = await findRoom(scope, reference);
@@ -124,21 +98,7 @@ export function createRtcTokens(deps: RtcTokenDeps) {
     const signed = sign(token);
     const stored = await insertToken(db, { ...token, expiresAt: iso(signed.expiresAt) });
     if (!stored) return fail('SVC_ROOM_CLOSED');
-    return {
-      id: token.id,
-      tokenId: token.id,
-      token: signed.token,
-      tokenType: 'Bearer',
-      expiresAt: iso(signed.expiresAt),
-      expiresIn: signed.expiresIn,
-      roomId: room.id,
-      roomName: room.name,
-      participantIdentity: token.identity,
-      permissions: token.permissions,
-      metadata: token.metadata,
-      signalingUrl,
-      iceServers: iceServers(token.identity),
-    };
+    return { ...mintedToken(token, signed, room), signalingUrl, iceServers: iceServers(token.identity) };
   }
 
   async function mintTest(
@@ -158,42 +118,6 @@ export function createRtcTokens(deps: RtcTokenDeps) {
     });
   }
 
-  /** Takes the room's row like a join does: either the join sees the revocation, or this sees the session. */
-  async function revoke(scope: ProjectScope, reference: string, tokenId: string): Promise<RevokedRtcToken> {
-    const { id: roomId } = await findRoom(scope, reference);
-    const at = iso(clock.now());
-    const token = await roomChange(scope, roomId, async (tx, record) => {
-      const revoked = await updateTokenRevoked(tx, roomId, tokenId, at);
-      if (revoked) await departures.end(tx, record, roomId, { tokenIds: [tokenId] }, 'TOKEN_REVOKED');
-      return revoked ?? revokeUnseen(tx, scope, tokenId);
-    });
-    if (!('id' in token)) revokedTokens.announce(scope, tokenId);
-    return {
-      id: tokenId,
-      tokenId,
-      roomId,
-      participantIdentity: token.identity,
-      expiresAt: token.expiresAt,
-      revokedAt: token.revokedAt ?? at,
-    };
-  }
-
-  /** A token that was signed offline has no row until it is used; whose it is and when it ends only its holder knows. */
-  async function revokeUnseen(tx: RoomTx, scope: ProjectScope, tokenId: string) {
-    const mayExist = tokenIdPattern.test(tokenId) && (await offlineTokens.hasKey(tx, scope));
-    if (!mayExist || (await findToken(tx, scope, tokenId))) return fail('SVC_TOKEN_NOT_FOUND');
-    const revokedAt = await revokedTokens.note(tx, scope, tokenId);
-    return { identity: '', expiresAt: iso(Date.parse(revokedAt) + rtcTokenSeconds.max * 1000), revokedAt };
-  }
-
-  /** Revokes every token of an identity and ends its session. */
-  async function revokeIdentity(scope: ProjectScope, roomId: string, identity: string): Promise<void> {
-    await roomChange(scope, roomId, async (tx, record) => {
-      await revokeTokensOf(tx, roomId, identity, iso(clock.now()));
-      await departures.end(tx, record, roomId, { identity }, 'TOKEN_REVOKED');
-    });
-  }
-
   /** The token behind a JWT: signature and time by its text, revocation and permissions by its row. */
   async function authenticate(jwt: string): Promise<StoredToken> {
     return offlineTokens.isOffline(jwt) ? offline.authenticate(jwt) : authenticateOwn(jwt);
@@ -201,9 +125,7 @@ export function createRtcTokens(deps: RtcTokenDeps) {
 
   async function authenticateOwn(jwt: string): Promise<StoredToken> {
     const claims: Claims = tokens.verify('rtc', jwt);
-    // Signed by us: the claims are what `sign` put there.
-    const scope = { projectId: claims['pid'], environment: claims['env'] } as ProjectScope;
-    const token = await findToken(db, scope, claims.jti);
+    const token = await findToken(db, scopeIn(claims), claims.jti);
     if (!token || token.roomId !== claims['room'] || token.identity !== claims.sub) return fail('SVC_INVALID_TOKEN');
     await standing.assertHolds(grantOf(token));
     if (token.revokedAt !== null) return fail('SVC_TOKEN_REVOKED');
@@ -216,8 +138,13 @@ export function createRtcTokens(deps: RtcTokenDeps) {
     if (offlineTokens.isOffline(jwt)) return offline.nameOf(jwt);
     const claims = tokens.read('rtc', jwt);
     if (!claims) return null;
-    const scope = { projectId: claims['pid'], environment: claims['env'] } as ProjectScope;
-    return { ...scope, id: claims.jti, roomId: String(claims['room']), identity: claims.sub, requestId: null };
+    return {
+      ...scopeIn(claims),
+      id: claims.jti,
+      roomId: String(claims['room']),
+      identity: claims.sub,
+      requestId: null,
+    };
   }
 
   /** A credential of a request is good or it is not: that its room is gone is told as that. */
@@ -260,14 +187,51 @@ export function createRtcTokens(deps: RtcTokenDeps) {
     );
   }
 
-  return { mint, mintTest, revoke, revokeIdentity, authenticate, nameOf, authenticateCaller, refresh, deleteExpired };
+  return {
+    mint,
+    mintTest,
+    ...createRtcRevocation(deps),
+    authenticate,
+    nameOf,
+    authenticateCaller,
+    refresh,
+    deleteExpired,
+  };
 }
 
-/** Every token of an identity for a room, also those signed offline that nobody has shown yet. */
-export async function revokeTokensOf(tx: RoomTx, roomId: string, identity: string, at: string): Promise<void> {
-  await updateTokensRevoked(tx, roomId, { identity }, at);
-  await upsertCutoff(tx, roomId, identity, at);
-}
+type UnsignedToken = Omit<StoredToken, 'expiresAt' | 'revokedAt'>;
+
+const claimsOf = (token: UnsignedToken) => ({
+  sub: token.identity,
+  jti: token.id,
+  pid: token.projectId,
+  env: token.environment,
+  room: token.roomId,
+  perm: token.permissions,
+  md: token.metadata,
+  ...(token.isTest ? { dashboard: true } : {}),
+});
+
+/** What a claim says that `claimsOf` has put there: the signature is ours. */
+const scopeIn = (claims: Claims) => ({ projectId: claims['pid'], environment: claims['env'] }) as ProjectScope;
+
+const mintedToken = (
+  { id, identity, permissions, metadata }: UnsignedToken,
+  signed: ReturnType<Tokens['sign']>,
+  room: Pick<StoredRoom, 'id' | 'name'>,
+): Omit<RtcToken, 'signalingUrl' | 'iceServers'> => ({
+  id,
+  tokenId: id,
+  token: signed.token,
+  tokenType: 'Bearer',
+  expiresAt: iso(signed.expiresAt),
+  expiresIn: signed.expiresIn,
+  roomId: room.id,
+  roomName: room.name,
+  participantIdentity: identity,
+  permissions,
+  metadata,
+});
 
 /** Where a token comes from. */
 export const grantOf = ({ id, projectId, environment, identity, keyId, createdAt }: StoredToken): Grant => ({
