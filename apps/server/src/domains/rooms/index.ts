@@ -3,7 +3,7 @@ import type { ProjectScope } from '../../core/caller.ts';
 import type { Changes } from '../../core/changes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Cursors } from '../../core/cursors.ts';
-import type { Db, Queryable } from '../../core/db.ts';
+import type { Db, Tx } from '../../core/db.ts';
 import type { Handlers } from '../../core/handlers.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
@@ -185,7 +185,7 @@ export function createRoomsDomain(deps: RoomsDeps) {
       return session?.joinedAt ? session : undefined;
     },
     /** Attaches a conversation to a room, or takes it away. */
-    attachConversation: (tx: Queryable, scope: ProjectScope, roomId: string, conversationId: string | null) =>
+    attachConversation: (tx: Tx, scope: ProjectScope, roomId: string, conversationId: string | null) =>
       updateRoomLinks(tx, scope, roomId, { conversationId }),
   };
 }

@@ -21,8 +21,11 @@ export interface RoomRecord {
 }
 
 /**
- * The one way to change a room: locks its row, runs `work`, numbers what it recorded, commits, and publishes. What
- * writes a room's state asks for a `RoomTx`, which nothing else gives out, so a change cannot go unannounced.
+ * The one way to change who is in a room, where it is or whether it is open: locks its row, runs `work`, numbers what it
+ * recorded, commits, and publishes. What writes that asks for a `RoomTx`, which nothing else gives out, so a change
+ * cannot go unannounced. Two writes do without, and no event tells of them: which conversation a room has is part of
+ * chat's own transaction (`updateRoomLinks`), and that a socket which was thought lost is here takes back only what a
+ * process said of another (`updateSignalFound`).
  */
 export type RoomChange = <T>(
   scope: ProjectScope,

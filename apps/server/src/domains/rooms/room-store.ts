@@ -167,13 +167,14 @@ export async function updateRoomClosed(
   return touched > 0;
 }
 
+/** In the transaction of the conversation, not as a change of the room: no event tells of it. */
 export async function updateRoomLinks(
-  db: Queryable,
+  tx: Tx,
   scope: ProjectScope,
   id: string,
   { conversationId }: { conversationId: string | null },
 ): Promise<void> {
-  await db.execute(
+  await tx.execute(
     sql`update rooms as r set conversation_id = ${conversationId} where r.id = ${id} and ${inScope(scope)}`,
   );
 }

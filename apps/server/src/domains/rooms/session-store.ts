@@ -189,7 +189,7 @@ export async function updateProcessLost(
     returning identity, kind`);
 }
 
-/** Sessions that another process marked as lost while their sockets are here. */
+/** Sessions that another process marked as lost while their sockets are here: no change of a room, and no event. */
 export async function updateSignalFound(db: Queryable, processId: string, ids: readonly string[]): Promise<void> {
   await db.execute(sql`
     update participant_sessions set signal_lost_at = null
