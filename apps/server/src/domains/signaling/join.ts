@@ -6,12 +6,12 @@ import { toServiceError } from '../../core/faults.ts';
 import type { Log } from '../../core/log.ts';
 import { asServiceError, MediaRefusal, type Nodes, type Turn } from '../fleet/index.ts';
 import { type Admission, type Rooms, type StoredSession, toParticipant } from '../rooms/index.ts';
-import { createAttach } from './attach.ts';
 import type { FollowNodes } from './follow-nodes.ts';
 import type { Hub } from './hub.ts';
-import { type HubRoom, whileArriving } from './hub-room.ts';
-import { createMember, type Member, type RtcConnection, type RtcSession, sendTo, takeOver } from './member.ts';
+import type { HubRoom } from './hub-room.ts';
+import { createMember, type Member, type RtcConnection } from './member.ts';
 import type { Observe } from './observe.ts';
+import { createResume } from './resume.ts';
 import { createWelcome } from './welcome.ts';
 
 interface JoinDeps {
@@ -31,8 +31,8 @@ type JoinFrame = FrameData<SignalingClientFrames['join']>;
 const movesMax = 3;
 
 export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observe, followNodes }: JoinDeps) {
-  const attach = createAttach({ clock, nodes, rooms, hub });
   const { sendJoined, rosters } = createWelcome({ clock, log, limits, nodes, turn, rooms, hub });
+  const resume = createResume({ clock, nodes, rooms, hub, observe, followNodes, sendJoined });
   const usualSize = limits.SIGNALING_MAX_PARTICIPANTS_PER_ROOM;
 
   /** `isPlain`: the connection has no socket behind it (WHIP, WHEP). */
@@ -89,13 +89,8 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
         await sendJoined(room, member, { ...known, since, participants });
       }
       const { serverName } = member;
-      observe(
-        connection.session.token,
-        'join.succeeded',
-        frame.connectionId,
-        { serverName },
-        { serverName, region: member.session.region },
-      );
+      const place = { serverName, region: member.session.region };
+      observe(connection.session.token, 'join.succeeded', frame.connectionId, { serverName }, place);
       return member;
     } catch (error) {
       hub.remove(room, member);
@@ -113,11 +108,11 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
     room: HubRoom,
     member: Member,
     { session }: Admission,
-    { autoSubscribe, adaptiveStream, maxVisible, region }: JoinFrame,
+    frame: JoinFrame,
     { plain, brief }: { plain: boolean; brief: boolean },
   ): Promise<{ others: MediaParticipantSnapshot[]; since: number }> {
     for (let moves = 0; moves < movesMax; moves++) {
-      const placement = await rooms.placement.place(session, session.roomId, region ?? null);
+      const placement = await rooms.placement.place(session, session.roomId, frame.region ?? null);
       const isSpread = placement.nodes.length > 1 && placement.nodes.some((name) => !room.nodes.has(name));
       room.nodes = new Set(placement.nodes);
       if (isSpread) rooms.roomBus.publish(room.id, { is: 'spread' });
@@ -126,14 +121,8 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
       const { eventSeq } = await rooms.rooms.find(session, session.roomId);
       const { participants } = await nodes.command(placement.serverName, 'participant.add', {
         ...member.address,
-        identity: session.identity,
-        order: session.admission,
-        permissions: session.permissions,
-        autoSubscribe: autoSubscribe ?? true,
-        ...(adaptiveStream === undefined ? {} : { adaptiveStream }),
-        ...(maxVisible !== undefined && { maxVisible }),
+        ...wishesOf(session, frame),
         ...(plain && { plain }),
-        ...(session.kind === 'VIEWER' && { viewer: true }),
         ...(brief && { brief }),
         streamStates: true,
       });
@@ -157,58 +146,19 @@ export function createJoin({ clock, log, limits, nodes, turn, rooms, hub, observ
     return members.filter(({ id }) => id !== own.id).map((session) => toParticipant(session, onNode.get(session.id)));
   }
 
-  async function resume(
-    room: HubRoom,
-    connection: RtcConnection,
-    { resume, connectionId, roster }: JoinFrame,
-  ): Promise<Member | null> {
-    const { token } = connection.session;
-    if (!resume || !(await hasAllSince(token, resume.lastSeq))) return null;
-    const { resumed, handedOver } = await whileArriving(room, token.identity, () =>
-      rooms.sessions.resume(token, { ...resume, connectionId }),
-    );
-    if (!resumed) return null;
-    const { session, isAllowedOther } = resumed;
-    const former = room.members.get(session.id);
-    const member = createMember(session, session.serverName ?? '', connection, roster);
-    if (former) takeOver(member, former);
-    for (const { type, fields } of handedOver) sendTo(member, type, fields);
-    room.members.set(session.id, member);
-    if (former?.connection) disconnectFormer(former.connection);
-    const media = await attach(room, member, isAllowedOther);
-    if (!media) return null;
-    connection.session.membership.state = { is: 'joined', member };
-    // Nobody has joined by this process: it knows only the node of who resumes.
-    if (room.nodes.size === 0) {
-      room.nodes = new Set([member.serverName]);
-      followNodes(room);
-    }
-    await sendJoined(room, member, {
-      resumeToken: resume.resumeToken,
-      since: resume.lastSeq,
-      resumed: true,
-      media,
-      participants: [],
-    });
-    const updates = [{ identity: session.identity, quality: media.quality, score: null }];
-    rooms.roomBus.publish(room.id, { is: 'frame', to: null, type: 'quality', fields: { updates } });
-    observe(token, 'signaling.reconnected', connectionId, {});
-    return member;
-  }
-
-  async function hasAllSince(token: RtcSession['token'], lastSeq: number): Promise<boolean> {
-    const { eventSeq } = await rooms.rooms.find(token, token.roomId);
-    return lastSeq <= eventSeq && (await rooms.eventsAfter(token.roomId, lastSeq)).length >= eventSeq - lastSeq;
-  }
-
   return join;
 }
 
-/** The same client came back while its old socket was still open here. */
-function disconnectFormer(former: RtcConnection): void {
-  former.session.membership.state = { is: 'left' };
-  former.close(1001, 'RESUMED');
-}
+/** The participant as the node is to serve them. */
+const wishesOf = (session: StoredSession, { autoSubscribe, adaptiveStream, maxVisible }: JoinFrame) => ({
+  identity: session.identity,
+  order: session.admission,
+  permissions: session.permissions,
+  autoSubscribe: autoSubscribe ?? true,
+  ...(adaptiveStream === undefined ? {} : { adaptiveStream }),
+  ...(maxVisible !== undefined && { maxVisible }),
+  ...(session.kind === 'VIEWER' && { viewer: true }),
+});
 
 const aboutClient = ({ ip, userAgent }: RtcConnection, { client }: JoinFrame): ConnectionAbout => ({
   clientIp: ip,

@@ -31,6 +31,8 @@ interface JoinedFacts {
   frames?: readonly SocketFrame[];
 }
 
+export type Welcome = ReturnType<typeof createWelcome>;
+
 /** What a participant is told who has just come in, or is back. */
 export function createWelcome({ clock, log, limits, nodes, turn, rooms, hub }: WelcomeDeps) {
   const rosters = createRosters({ clock, limits, nodes, rooms });
