@@ -3,28 +3,24 @@ import {
   fail,
   type Participant,
   type RemovedParticipant,
-  type RoomDetail,
-  type RoomSession,
   type RtcTokenPermissions,
   type SendRoomData,
   type Track,
   type UpdateParticipant,
 } from '@parley/contract';
-import type { MediaParticipantSnapshot, MediaRoomSnapshot } from '@parley/contract/media-control';
 import type { ProjectScope } from '../../core/caller.ts';
 import { type Clock, iso } from '../../core/clock.ts';
-import { type Cursors, cutPage, pageSizeDefault } from '../../core/cursors.ts';
+import type { Cursors } from '../../core/cursors.ts';
 import type { Db } from '../../core/db.ts';
-import { type Answer, page } from '../../core/handlers.ts';
 import { asServiceError, MediaRefusal, type Nodes } from '../fleet/index.ts';
 import type { Departures } from './departures.ts';
-import { toParticipant, toRoomSession, toTrack } from './records.ts';
+import { createParticipantLists } from './participant-lists.ts';
+import { toParticipant, toTrack } from './records.ts';
 import type { RoomChange } from './room-change.ts';
-import { countJoinedViewers, listFurtherNodes, type StoredRoom } from './room-store.ts';
 import type { createRooms } from './rooms.ts';
 import { revokeTokensOf } from './rtc-revocation.ts';
 import { updateTokenPermissions } from './rtc-token-store.ts';
-import { findLiveSession, listJoined, listSessions, type StoredSession } from './session-store.ts';
+import { findLiveSession, type StoredSession } from './session-store.ts';
 import type { Sessions } from './sessions.ts';
 
 interface ParticipantDeps {
@@ -48,60 +44,7 @@ export function createParticipants({
   departures,
   roomChange,
 }: ParticipantDeps) {
-  /** What the node holds of a room; fails when it cannot be asked. */
-  async function snapshot(room: StoredRoom): Promise<Map<string, MediaParticipantSnapshot>> {
-    const asked = (await nodesOf(room)).map((name) =>
-      nodes.command(name, 'snapshot', { room: room.id }).catch(asEmptySnapshot),
-    );
-    const held = (await Promise.all(asked)).flatMap(({ rooms: all }) => all).filter(({ room: id }) => id === room.id);
-    return new Map(held.flatMap(({ participants: there }) => there).map((one) => [one.participant, one]));
-  }
-
-  /** All that the room is on, its home first. */
-  async function nodesOf({ id, serverName }: StoredRoom): Promise<string[]> {
-    if (serverName === null) return [];
-    return [serverName, ...(await listFurtherNodes(db, id)).map((node) => node.serverName)];
-  }
-
-  /** Live: in the store and on the node. A participant unknown to the node is not there. */
-  async function live(room: StoredRoom): Promise<Participant[]> {
-    const [media, joined] = await Promise.all([snapshot(room), listJoined(db, room.id)]);
-    return joined.flatMap((session) => {
-      const known = media.get(session.id);
-      return known ? [toParticipant(session, known)] : [];
-    });
-  }
-
-  async function list(scope: ProjectScope, reference: string): Promise<Participant[]> {
-    const room = await rooms.find(scope, reference);
-    return room.status === 'ACTIVE' ? live(room) : fail('SVC_ROOM_CLOSED');
-  }
-
-  /** How many of a stream's audience have joined; null while the node of the room cannot be reached. */
-  async function countViewers(scope: ProjectScope, roomId: string): Promise<number | null> {
-    const room = await rooms.find(scope, roomId);
-    const isKnown = room.serverName === null || (await rooms.isReachable(room));
-    return isKnown ? countJoinedViewers(db, room.id) : null;
-  }
-
-  async function detail(scope: ProjectScope, reference: string): Promise<RoomDetail> {
-    const room = await rooms.find(scope, reference);
-    const participants = await live(room).catch(() => null);
-    return { ...(await rooms.record(room)), participants };
-  }
-
-  async function listPast(
-    scope: ProjectScope,
-    reference: string,
-    { limit = pageSizeDefault, cursor }: { limit?: number; cursor?: string },
-  ): Promise<Answer<RoomSession[]>> {
-    const room = await rooms.find(scope, reference);
-    const cursorScope = `room-sessions/${room.id}`;
-    const after = cursor === undefined ? null : (cursors.read(cursorScope, cursor) as [string, string]);
-    const rows = await listSessions(db, room.id, after, limit + 1);
-    const { items, nextCursor } = cutPage(rows, limit, (last) => cursors.write(cursorScope, [last.createdAt, last.id]));
-    return page(items.map(toRoomSession), nextCursor);
-  }
+  const lists = createParticipantLists({ db, cursors, nodes, rooms });
 
   /** Without their tokens, unless told otherwise: a kick that the same token undoes is none. */
   async function remove(
@@ -164,7 +107,7 @@ export function createParticipants({
       }
       return changed;
     });
-    return toParticipant(current, (await snapshot(room)).get(session.id));
+    return toParticipant(current, (await lists.snapshot(room)).get(session.id));
   }
 
   async function mute(
@@ -181,7 +124,7 @@ export function createParticipants({
         throw asServiceError(error, 'SVC_FORBIDDEN');
       });
     if (changed) await recordMute(session, trackId, muted);
-    const track = (await snapshot(room)).get(session.id)?.tracks.find(({ id }) => id === trackId);
+    const track = (await lists.snapshot(room)).get(session.id)?.tracks.find(({ id }) => id === trackId);
     return track ? toTrack(track) : fail('SVC_TRACK_NOT_FOUND');
   }
 
@@ -204,7 +147,7 @@ export function createParticipants({
     assertPayloadFits(message);
     const data = { ...message, room: room.id, reliable: message.reliable ?? true };
     try {
-      const [home, ...further] = (await nodesOf(room)).map((name) => nodes.command(name, 'data.send', data));
+      const [home, ...further] = (await lists.nodesOf(room)).map((name) => nodes.command(name, 'data.send', data));
       const answers = await Promise.all([home ?? { delivered: 0 }, ...further.map((sent) => sent.catch(nobody))]);
       return { delivered: answers.reduce((sum, { delivered }) => sum + delivered, 0) };
     } catch (error) {
@@ -212,7 +155,7 @@ export function createParticipants({
     }
   }
 
-  return { snapshot, countViewers, list, detail, listPast, remove, update, mute, sendData };
+  return { ...lists, remove, update, mute, sendData };
 }
 
 /** What JSON makes of a payload has to fit a signaling frame: control characters take six bytes there. */
@@ -228,12 +171,6 @@ export function assertPayloadFits({ payload, encoding }: { payload: string; enco
 
 /** A further node where the room has closed, or that is about to be left. */
 const nobody = () => ({ delivered: 0 });
-
-/** A node that does not know the room has no participants of it. */
-function asEmptySnapshot(error: unknown): { rooms: MediaRoomSnapshot[] } {
-  if (error instanceof MediaRefusal && error.code === 'NOT_FOUND') return { rooms: [] };
-  throw asServiceError(error, 'SVC_FORBIDDEN');
-}
 
 function asParticipantNotFound(error: unknown): never {
   if (error instanceof MediaRefusal && error.code === 'NOT_FOUND') return fail('SVC_PARTICIPANT_NOT_FOUND');
