@@ -29,7 +29,7 @@ export interface AttachmentEntry extends Attachment {
   role: ChatMemberRole | null;
 }
 
-interface NewAttachment {
+export interface NewAttachment {
   id: string;
   conversationUuid: string;
   filename: string;

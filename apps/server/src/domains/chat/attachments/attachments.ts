@@ -22,6 +22,7 @@ import {
   insertAttachment,
   markCompleted,
   markUploaded,
+  type NewAttachment,
 } from './attachment-store.ts';
 import { createDownloads } from './downloads.ts';
 import { cleanFilename } from './filenames.ts';
@@ -65,12 +66,7 @@ export function createAttachments(deps: AttachmentDeps) {
 
   async function request(caller: ChatCaller, reference: string, draft: RequestAttachment): Promise<AttachmentUpload> {
     const { size, mimeType, waveform = null } = draft;
-    if (waveform !== null && mediaKindOf(draft) !== 'audio')
-      refuse([{ field: 'waveform', rule: 'audio', message: 'Only a sound has a wave.' }]);
-    if (size > limits.STORAGE_MAX_ATTACHMENT_BYTES) {
-      fail('SVC_ATTACHMENT_TOO_LARGE', { limit: limits.STORAGE_MAX_ATTACHMENT_BYTES, actual: size });
-    }
-    if (draft.metadata) metadataJson(draft.metadata, limits.CHAT_MAX_METADATA_BYTES);
+    checkDraft(draft, limits);
     const needs = { scope: 'chat:attach', action: 'attach', isWrite: true } as const;
     const conversation = await entries.enter(caller, reference, needs);
     await assertStorage('write');
@@ -89,24 +85,9 @@ export function createAttachments(deps: AttachmentDeps) {
       expiresAt: iso(now + 2 * uploadTtl * 1000),
       waveform,
     };
-    const isInserted = await inOrder(ownerOf(caller), () =>
-      db.transaction(async (tx) => {
-        if (!(await insertAttachment(tx, caller, row, pendingQuota))) return false;
-        await storage.take(tx, { ...caller, ...row });
-        return true;
-      }),
-    );
-    if (!isInserted) {
-      fail('SVC_RATE_LIMITED', {
-        retryAfterSeconds: uploadTtl,
-        message: 'Too many uploads were begun and not completed.',
-      });
-    }
-    const presigned = await blobs.presignUpload(row.blobKey, {
-      contentType: mimeType,
-      size,
-      expiresInSeconds: uploadTtl,
-    });
+    await insert(caller, row);
+    const upload = { contentType: mimeType, size, expiresInSeconds: uploadTtl };
+    const presigned = await blobs.presignUpload(row.blobKey, upload);
     const attachment = (await findAttachment(db, caller, id, null)) ?? fail('SVC_ATTACHMENT_NOT_FOUND');
     return {
       attachment,
@@ -115,6 +96,19 @@ export function createAttachments(deps: AttachmentDeps) {
       headers: presigned?.headers ?? { 'Content-Type': mimeType },
       expiresAt: iso(now + uploadTtl * 1000),
     };
+  }
+
+  async function insert(caller: ChatCaller, row: NewAttachment): Promise<void> {
+    const isInserted = await inOrder(ownerOf(caller), () =>
+      db.transaction(async (tx) => {
+        if (!(await insertAttachment(tx, caller, row, pendingQuota))) return false;
+        await storage.take(tx, { ...caller, ...row });
+        return true;
+      }),
+    );
+    if (isInserted) return;
+    const message = 'Too many uploads were begun and not completed.';
+    fail('SVC_RATE_LIMITED', { retryAfterSeconds: uploadTtl, message });
   }
 
   /** The attachment that a URL names: its id comes from the URL alone, and the database takes no NUL. */
@@ -205,4 +199,13 @@ export function createAttachments(deps: AttachmentDeps) {
 
   const downloads = createDownloads({ ...deps, signedUrls, assertStorage, find, findSigned });
   return { request, receive, complete, ...downloads, sweep: createSweep({ ...deps, storage }) };
+}
+
+function checkDraft(draft: RequestAttachment, limits: Limits): void {
+  const { size, waveform = null, metadata } = draft;
+  if (waveform !== null && mediaKindOf(draft) !== 'audio')
+    refuse([{ field: 'waveform', rule: 'audio', message: 'Only a sound has a wave.' }]);
+  const limit = limits.STORAGE_MAX_ATTACHMENT_BYTES;
+  if (size > limit) fail('SVC_ATTACHMENT_TOO_LARGE', { limit, actual: size });
+  if (metadata) metadataJson(metadata, limits.CHAT_MAX_METADATA_BYTES);
 }

@@ -101,74 +101,28 @@ interface Allowance {
 }
 
 export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
-  const { db, admission, hub, targets, cursors, clock, limits, onEnter, onLeave } = deps;
-
-  /** Everything that has to be waited for. From memory where the conversation is open here and the gap is recent. */
-  async function prepare({ caller }: ChatSession, wanted: Wanted): Promise<Ready> {
-    const channel = await openChannel(caller, wanted.ref);
-    const view = await hub.memberOf(channel, caller.userId);
-    if (view.role === null) await admission.failAsNonMember(db, caller, channel.conversationId, caller.userId);
-    const { since, epoch = channel.epoch } = wanted;
-    const isRecovered = since !== undefined && epoch === channel.epoch && (await hub.reach(channel, since));
-    return { wanted, channel, view, isRecovered };
-  }
-
-  /** Where the reference leads now: one that has moved is looked up once more. */
-  async function openChannel(caller: ChatTokenCaller, ref: string): Promise<Channel> {
-    for (let attempt = 1; ; attempt++) {
-      const target = await targets.find(caller, ref);
-      const channel = await hub.open(target.id);
-      if (channel && (target.name ?? channel.name) === channel.name) return channel;
-      targets.forget(caller, ref);
-      if (!target.canMove || attempt > 1) fail('SVC_CONVERSATION_NOT_FOUND');
-    }
-  }
-
-  /** All of them; again when one was evicted, or its members forgotten, while others were waited for. */
-  async function prepareAll(session: ChatSession, wanted: readonly Wanted[]): Promise<PromiseSettledResult<Ready>[]> {
-    const outcomes = await Promise.allSettled(wanted.map((one) => prepare(session, one)));
-    const isLost = ({ channel }: Ready): boolean => !hub.isOpen(channel) || !channel.member(session.caller.userId);
-    const ready = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
-    return ready.some(isLost) ? prepareAll(session, wanted) : outcomes;
-  }
+  const { targets, cursors, clock, limits, onEnter, onLeave } = deps;
+  const prepareAll = createPreparation(deps);
 
   /** From here to the answer nothing is waited for: no change can slip between what is recovered and what is live. */
   function attach(
     client: Client,
-    ready: Ready,
+    { wanted, channel, view, isRecovered }: Ready,
     allowance: Allowance,
   ): { answer: SubscribeReply['conversations'][number]; begin: () => void } {
-    const { wanted, channel, view } = ready;
-    if (channel.status === 'DELETED') fail('SVC_CONVERSATION_NOT_FOUND');
     const { caller } = client.connection.session;
-    const now = channel.member(caller.userId) ?? view;
-    if (now.role === null) fail('SVC_NOT_A_MEMBER');
     const { conversationId, epoch, head } = channel;
+    const now = channel.member(caller.userId) ?? view;
     const known = client.subscriptions.get(conversationId);
-    if (!known && client.subscriptions.size >= limits.CHAT_MAX_ROOM_SUBSCRIPTIONS) fail('SVC_SUBSCRIPTION_LIMIT');
+    assertMayAttach(client, channel, now, known);
     if (known) channel.remove(known);
 
     const held: SocketFrame[] = [];
-    const subscription: Subscription = {
-      channel,
-      ref: wanted.ref,
-      userId: caller.userId,
-      connectionId: client.connection.id,
-      isPresent: wanted.presence !== false && caller.scopes.includes('chat:presence'),
-      since: known?.since ?? clock.now(),
-      stored: { seen: null },
-      typing: known?.typing ?? null,
-      outlet: { write: (frame) => void held.push(frame) },
-      cut(reason) {
-        if (client.subscriptions.get(conversationId) === subscription) drop(client, subscription);
-        client.connection.send('unsubscribed', { conversationId, reason });
-      },
-    };
+    const subscription = newSubscription(client, channel, wanted, known, held);
     // The ring may have been cut while others were prepared.
-    const isInMemory = ready.isRecovered && (wanted.since ?? head) >= channel.tail;
+    const isInMemory = isRecovered && (wanted.since ?? head) >= channel.tail;
     const missed = isInMemory ? channel.after(wanted.since ?? head) : [];
     const frames = recoveredFrames(channel, wanted.since ?? head, missed, clock.now(), allowance);
-    const isRecovered = isInMemory && (missed.length === 0 || frames.length > 0);
     if (known && !subscription.isPresent) absent(client, known);
     client.subscriptions.set(conversationId, subscription);
     channel.add(subscription);
@@ -179,7 +133,7 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
         change: head,
         epoch,
         latestCursor: cursors.write(cursorScope(caller, channel.uuid), [channel.lastPosition]),
-        recovered: isRecovered,
+        recovered: isInMemory && (missed.length === 0 || frames.length > 0),
         unreadCount: now.unread,
       },
       begin() {
@@ -189,6 +143,41 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
         if (subscription.isPresent) onEnter(client, subscription);
       },
     };
+  }
+
+  function assertMayAttach(client: Client, { status }: Channel, { role }: MemberView, known?: Subscription): void {
+    if (status === 'DELETED') fail('SVC_CONVERSATION_NOT_FOUND');
+    if (role === null) fail('SVC_NOT_A_MEMBER');
+    const isFull = client.subscriptions.size >= limits.CHAT_MAX_ROOM_SUBSCRIPTIONS;
+    if (!known && isFull) fail('SVC_SUBSCRIPTION_LIMIT');
+  }
+
+  /** What comes before the answer is queued goes to `held`. */
+  function newSubscription(
+    client: Client,
+    channel: Channel,
+    { ref, presence }: Wanted,
+    known: Subscription | undefined,
+    held: SocketFrame[],
+  ): Subscription {
+    const { caller } = client.connection.session;
+    const { conversationId } = channel;
+    const subscription: Subscription = {
+      channel,
+      ref,
+      userId: caller.userId,
+      connectionId: client.connection.id,
+      isPresent: presence !== false && caller.scopes.includes('chat:presence'),
+      since: known?.since ?? clock.now(),
+      stored: { seen: null },
+      typing: known?.typing ?? null,
+      outlet: { write: (frame) => void held.push(frame) },
+      cut(reason) {
+        if (client.subscriptions.get(conversationId) === subscription) drop(client, subscription);
+        client.connection.send('unsubscribed', { conversationId, reason });
+      },
+    };
+    return subscription;
   }
 
   /** By what the client called it when it subscribed, or by anything else that leads there. */
@@ -228,9 +217,7 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
           begins.push(begin);
           return answer;
         } catch (error) {
-          // Refusals are said item by item; a fault of ours fails the frame.
-          if (!(error instanceof ServiceError)) throw error;
-          return { ref, code: error.code.slice('SVC_'.length), svcCode: error.code };
+          return refusalOf(ref, error);
         }
       });
       return new ReplyThen({ conversations }, () => {
@@ -261,6 +248,40 @@ export function createSubscriptions(deps: SubscriptionDeps): Subscriptions {
       for (const subscription of [...client.subscriptions.values()]) drop(client, subscription);
     },
   };
+}
+
+/** What comes before a subscription: its conversation is opened, and what was missed is within reach. */
+function createPreparation({ db, admission, hub, targets }: SubscriptionDeps) {
+  /** Everything that has to be waited for. From memory where the conversation is open here and the gap is recent. */
+  async function prepare({ caller }: ChatSession, wanted: Wanted): Promise<Ready> {
+    const channel = await openChannel(caller, wanted.ref);
+    const view = await hub.memberOf(channel, caller.userId);
+    if (view.role === null) await admission.failAsNonMember(db, caller, channel.conversationId, caller.userId);
+    const { since, epoch = channel.epoch } = wanted;
+    const isRecovered = since !== undefined && epoch === channel.epoch && (await hub.reach(channel, since));
+    return { wanted, channel, view, isRecovered };
+  }
+
+  /** Where the reference leads now: one that has moved is looked up once more. */
+  async function openChannel(caller: ChatTokenCaller, ref: string): Promise<Channel> {
+    for (let attempt = 1; ; attempt++) {
+      const target = await targets.find(caller, ref);
+      const channel = await hub.open(target.id);
+      if (channel && (target.name ?? channel.name) === channel.name) return channel;
+      targets.forget(caller, ref);
+      if (!target.canMove || attempt > 1) fail('SVC_CONVERSATION_NOT_FOUND');
+    }
+  }
+
+  /** All of them; again when one was evicted, or its members forgotten, while others were waited for. */
+  async function prepareAll(session: ChatSession, wanted: readonly Wanted[]): Promise<PromiseSettledResult<Ready>[]> {
+    const outcomes = await Promise.allSettled(wanted.map((one) => prepare(session, one)));
+    const isLost = ({ channel }: Ready): boolean => !hub.isOpen(channel) || !channel.member(session.caller.userId);
+    const ready = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
+    return ready.some(isLost) ? prepareAll(session, wanted) : outcomes;
+  }
+
+  return prepareAll;
 }
 
 /** What was missed, in as many frames as are allowed. The rest is the client's to page. */
@@ -304,6 +325,12 @@ function batchFrom(missed: readonly ChangeEntry[], start: number): { texts: stri
     bytes += size;
   }
   return { texts, bytes };
+}
+
+/** Refusals are said item by item; a fault of ours fails the frame. */
+function refusalOf(ref: string, error: unknown) {
+  if (!(error instanceof ServiceError)) throw error;
+  return { ref, code: error.code.slice('SVC_'.length), svcCode: error.code };
 }
 
 /** There is nothing to end where there is no conversation. */

@@ -83,13 +83,7 @@ export function createMessages(deps: MessageDeps) {
 
   async function edit(caller: ChatCaller, messageId: string, draft: EditMessage): Promise<Message> {
     const { text: asked, metadata } = draft;
-    if (asked === undefined && metadata === undefined && draft.mentions === undefined) {
-      refuse([
-        { field: 'text', rule: 'required', message: 'There is nothing to edit: give text, metadata or mentions.' },
-      ]);
-    }
-    if (asked !== undefined) assertTextFits(asked, limits.CHAT_MAX_TEXT_LENGTH);
-    if (metadata) metadataJson(metadata, limits.CHAT_MAX_METADATA_BYTES);
+    checkEdit(draft, limits);
     const found = await enter(caller, messageId, { scope: 'chat:edit', action: 'send' });
     assertMayEdit(caller, found, draft);
     if (await admission.isShadowed(caller)) failAsOver();
@@ -108,35 +102,40 @@ export function createMessages(deps: MessageDeps) {
 
     const link = await links.wantedOf(caller, text);
     const needs = { scope: 'chat:edit', action: 'send', isWrite: true } as const;
-    const edited = await entries.change(
-      caller,
-      found.conversationUuid,
-      needs,
-      async (tx, emit, { role, shadowedUntil }) => {
-        if (shadowedUntil !== null && Date.parse(shadowedUntil) > clock.now()) failAsOver();
-        const entry = (await findMessageEntry(tx, caller, messageId, null)) ?? fail('SVC_MESSAGE_NOT_FOUND');
-        // It may have been deleted meanwhile.
-        if (entry.isDeleted) fail('SVC_MESSAGE_DELETED');
-        const at = iso(clock.now());
-        const mentioned = await mention(tx, emit, { ...entry, role }, wanted, at);
-        const change = await insertChange(tx, entry.conversationUuid, { type: 'message.updated', messageId, at });
-        const bag = metadata === undefined ? undefined : (metadata ?? {});
-        const message = await updateMessage(tx, entry, { text, metadata: bag, mentions: mentioned, change, at });
-        if (text !== undefined) await replaceLink(tx, entry, link, at);
-        if (mentioned) await insertMentions(tx, entry.conversationUuid, entry.position);
-        const { conversationId, editedAt: previousEditedAt } = entry;
-        const data = { conversationId, change, message, previousEditedAt, at };
-        hub.emitChange(emit, 'message.updated', data);
-        if (flaggedBy.length > 0) {
-          const flagged = { conversationId, messageId, senderId: entry.senderId, lists: flaggedBy };
-          await flags.flagIn(tx, emit, caller, flagged);
-        }
-        const viewer = userOf(caller);
-        return viewer === null ? message : seenBy(tx, entry, viewer);
-      },
-    );
+    const edited = await entries.change(caller, found.conversationUuid, needs, async (tx, emit, standing) => {
+      const { role, shadowedUntil } = standing;
+      if (shadowedUntil !== null && Date.parse(shadowedUntil) > clock.now()) failAsOver();
+      const entry = (await findMessageEntry(tx, caller, messageId, null)) ?? fail('SVC_MESSAGE_NOT_FOUND');
+      // It may have been deleted meanwhile.
+      if (entry.isDeleted) fail('SVC_MESSAGE_DELETED');
+      const message = await store(tx, emit, { ...entry, role }, { text, metadata, wanted, link });
+      if (flaggedBy.length > 0) {
+        const flagged = { conversationId: entry.conversationId, messageId, senderId: entry.senderId, lists: flaggedBy };
+        await flags.flagIn(tx, emit, caller, flagged);
+      }
+      const viewer = userOf(caller);
+      return viewer === null ? message : seenBy(tx, entry, viewer);
+    });
     if (link !== undefined) links.trigger();
     return edited;
+  }
+
+  async function store(
+    tx: Tx,
+    emit: Emit,
+    entry: MessageEntry,
+    { text, metadata, wanted, link }: Revision,
+  ): Promise<Message> {
+    const { id: messageId, conversationUuid, conversationId, position, editedAt: previousEditedAt } = entry;
+    const at = iso(clock.now());
+    const mentioned = await mention(tx, emit, entry, wanted, at);
+    const change = await insertChange(tx, conversationUuid, { type: 'message.updated', messageId, at });
+    const bag = metadata === undefined ? undefined : (metadata ?? {});
+    const message = await updateMessage(tx, entry, { text, metadata: bag, mentions: mentioned, change, at });
+    if (text !== undefined) await replaceLink(tx, entry, link, at);
+    if (mentioned) await insertMentions(tx, conversationUuid, position);
+    hub.emitChange(emit, 'message.updated', { conversationId, change, message, previousEditedAt, at });
+    return message;
   }
 
   /** What becomes of a message's mentions; undefined for an edit that says nothing of them. */
@@ -160,16 +159,6 @@ export function createMessages(deps: MessageDeps) {
     return now;
   }
 
-  /** As its reader sees it; what is published to others leaves out what is the reader's own. */
-  async function seenBy(
-    tx: Tx,
-    { conversationUuid, position }: Pick<MessageEntry, 'conversationUuid' | 'position'>,
-    viewer: string | null,
-  ): Promise<Message> {
-    const text = await findMessageJson(tx, conversationUuid, position, viewer);
-    return JSON.parse(text ?? fail('SVC_MESSAGE_NOT_FOUND')) as Message;
-  }
-
   function assertMayEdit(caller: ChatCaller, entry: Editable, { text }: EditMessage): void {
     const { senderId, createdAt, isFixed } = entry;
     if (caller.kind === 'chatToken') {
@@ -181,9 +170,6 @@ export function createMessages(deps: MessageDeps) {
       fail('SVC_FORBIDDEN', { message: 'The words of a poll or of a forwarded message cannot be edited.' });
     }
   }
-
-  /** Also for who is in the shadow, with the same words: what others have is not theirs to change (ADR 211). */
-  const failAsOver = (): never => fail('SVC_FORBIDDEN', { message: 'This message can no longer be edited.' });
 
   /** Deleting what is deleted changes nothing and says the same. */
   async function remove(caller: Moderator, messageId: string, named?: string): Promise<Message> {
@@ -206,4 +192,32 @@ export function createMessages(deps: MessageDeps) {
   }
 
   return { enter, get, findSent, assertMayEdit, edit, remove };
+}
+
+/** What moderation has let through. */
+type Revision = Pick<EditMessage, 'text' | 'metadata'> & {
+  wanted: StoredMentions | null | undefined;
+  link: Awaited<ReturnType<Links['wantedOf']>>;
+};
+
+function checkEdit({ text, metadata, mentions }: EditMessage, limits: Limits): void {
+  if (text === undefined && metadata === undefined && mentions === undefined) {
+    const message = 'There is nothing to edit: give text, metadata or mentions.';
+    refuse([{ field: 'text', rule: 'required', message }]);
+  }
+  if (text !== undefined) assertTextFits(text, limits.CHAT_MAX_TEXT_LENGTH);
+  if (metadata) metadataJson(metadata, limits.CHAT_MAX_METADATA_BYTES);
+}
+
+/** Also for who is in the shadow, with the same words: what others have is not theirs to change (ADR 211). */
+const failAsOver = (): never => fail('SVC_FORBIDDEN', { message: 'This message can no longer be edited.' });
+
+/** As its reader sees it; what is published to others leaves out what is the reader's own. */
+async function seenBy(
+  tx: Tx,
+  { conversationUuid, position }: Pick<MessageEntry, 'conversationUuid' | 'position'>,
+  viewer: string | null,
+): Promise<Message> {
+  const text = await findMessageJson(tx, conversationUuid, position, viewer);
+  return JSON.parse(text ?? fail('SVC_MESSAGE_NOT_FOUND')) as Message;
 }
