@@ -23,9 +23,10 @@ import type { RevokedTokens } from '../end-users/index.ts';
 import type { OfflineTokens } from '../projects/index.ts';
 import { blockHandlers, createBlocks } from './blocks/blocks.ts';
 import { createContent } from './content.ts';
-import { createConversations, type RoomsOfChat } from './conversations/conversations.ts';
+import { createConversations } from './conversations/conversations.ts';
 import { createEntries } from './conversations/entries.ts';
 import { createMembers } from './conversations/members.ts';
+import type { RoomsOfChat } from './conversations/provision.ts';
 import { createReads } from './conversations/reads.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
 import { createDelivered } from './delivered/delivered.ts';
@@ -69,7 +70,7 @@ import { createUserUpdates } from './users/user-updates.ts';
 import { createChatUsers, userHandlers } from './users/users.ts';
 
 export { assertScope, type ChatCaller, subjectOf, userOf } from './callers.ts';
-export type { ConversationDraft, RoomsOfChat } from './conversations/conversations.ts';
+export type { ConversationDraft, RoomsOfChat } from './conversations/provision.ts';
 
 interface ChatDeps {
   db: Db;

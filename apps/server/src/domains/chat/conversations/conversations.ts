@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   type Conversation,
   type CreateConversation,
@@ -19,7 +18,6 @@ import type { Emit, UnitOfWork } from '../../../core/unit-of-work.ts';
 import { refuse } from '../../../core/validation.ts';
 import { assertScope, type ChatCaller, userOf } from '../callers.ts';
 import { noteErasure } from '../inbox/live-store.ts';
-import { topicOf } from '../live/change.ts';
 import type { Hub } from '../live/hub.ts';
 import { looksLikeId } from '../references.ts';
 import {
@@ -27,22 +25,14 @@ import {
   type ConversationPage,
   findConversation,
   insertChange,
-  insertConversation,
   listConversations,
   lockEntry,
   markConversationDeleted,
   updateConversation,
 } from './conversation-store.ts';
 import type { Entries } from './entries.ts';
-import { insertMembers, type NewMember } from './member-store.ts';
-
-/** What chat asks of rooms. */
-export interface RoomsOfChat {
-  /** The room behind a reference, or SVC_ROOM_NOT_FOUND. */
-  find(scope: ProjectScope, reference: string): Promise<{ id: string; status: 'ACTIVE' | 'CLOSED' }>;
-  /** Says in the room which conversation it has; in the transaction that makes it so. */
-  link(tx: Tx, scope: ProjectScope, roomId: string, conversationId: string | null): Promise<void>;
-}
+import type { NewMember } from './member-store.ts';
+import { type ConversationDraft, createProvision, type RoomsOfChat } from './provision.ts';
 
 interface ConversationDeps {
   db: Db;
@@ -57,24 +47,10 @@ interface ConversationDeps {
   rooms: RoomsOfChat;
 }
 
-/** A conversation for another domain, which has checked everything about it. */
-export interface ConversationDraft {
-  name: string;
-  type: Conversation['type'];
-  roomId: string | null;
-  liveStreamId?: string;
-  directKey?: string;
-  retentionDays?: number | null;
-  members: NewMember[];
-  metadata: object;
-}
-
 export type Conversations = ReturnType<typeof createConversations>;
 
-const membersInEventMax = 50;
-
 export function createConversations(deps: ConversationDeps) {
-  const { db, quotas, unitOfWork, entries, hub, clock, ids, cursors, limits, rooms } = deps;
+  const { db, quotas, unitOfWork, entries, hub, clock, cursors, limits, rooms } = deps;
   const retentionDefault = limits.CHAT_RETENTION_DAYS || null;
 
   function checkMetadata(metadata: object | null | undefined): object {
@@ -85,39 +61,7 @@ export function createConversations(deps: ConversationDeps) {
   const read = async (db: Db | Tx, scope: ProjectScope, id: string, userId: string | null): Promise<Conversation> =>
     (await findConversation(db, scope, id, { retentionDefault, userId })) ?? fail('SVC_CONVERSATION_NOT_FOUND');
 
-  /** Creates a conversation in the caller's transaction. */
-  async function provision(tx: Tx, emit: Emit, scope: ProjectScope, draft: ConversationDraft): Promise<Conversation> {
-    const { members } = draft;
-    const [id, at] = [ids.newUuid(), iso(clock.now())];
-    await insertConversation(tx, scope, {
-      id,
-      publicId: ids.newId('conversation'),
-      name: draft.name,
-      type: draft.type,
-      roomId: draft.roomId,
-      liveStreamId: draft.liveStreamId ?? null,
-      directKey: draft.directKey ?? null,
-      retentionDays: draft.retentionDays ?? null,
-      metadata: draft.metadata,
-      epoch: randomBytes(6).toString('base64url'),
-      memberCount: members.length,
-      at,
-    });
-    await insertMembers(tx, id, members, at);
-    const conversation = await read(tx, scope, id, null);
-    if (draft.roomId !== null) await rooms.link(tx, scope, draft.roomId, conversation.id);
-    emit({
-      type: 'conversation.created',
-      topic: topicOf(conversation.id),
-      afterCommit: (scope) => hub.changed(scope, conversation.id),
-      data: {
-        conversation,
-        members: members.slice(0, membersInEventMax).map(({ userId, role }) => ({ userId, role })),
-      },
-    });
-    await quotas.take(tx, 'CHAT_MAX_CONVERSATIONS', ownerOf(scope));
-    return conversation;
-  }
+  const provision = createProvision({ ...deps, read });
 
   async function create(caller: ChatCaller, draft: CreateConversation): Promise<Conversation> {
     assertScope(caller, 'chat:manage');

@@ -7,9 +7,10 @@ import { refuse } from '../../../core/validation.ts';
 import { isBetween } from '../blocks/block-store.ts';
 import { assertScope, type ChatCaller, isListed } from '../callers.ts';
 import { lockEntry } from '../conversations/conversation-store.ts';
-import type { ConversationDraft, Conversations } from '../conversations/conversations.ts';
+import type { Conversations } from '../conversations/conversations.ts';
 import { createKeyedQueue } from '../conversations/keyed-queue.ts';
 import type { Members } from '../conversations/members.ts';
+import type { ConversationDraft } from '../conversations/provision.ts';
 import type { Admission } from '../moderation/admission.ts';
 import { type DirectEntry, findDirect } from './direct-store.ts';
 
