@@ -53,7 +53,7 @@ const DEAD_LINES_MAX = 40;
 
 /** The `pub` side: one peer connection that carries what this participant sends. The client offers. */
 export function createPublisher(deps: PublisherDeps): Publisher {
-  const { newPeerConnection, whenConnected, onState } = deps;
+  const { newPeerConnection, onState } = deps;
   let peer: RTCPeerConnection | null = null;
   let local: Description | undefined;
   let remote: Description | undefined;
@@ -84,18 +84,6 @@ export function createPublisher(deps: PublisherDeps): Publisher {
 
   const trackAt = (mid: string): Sent | undefined => [...lines].find(([, line]) => line.mid === mid)?.[0];
 
-  /** The offer in compact form; each entry names its track, a new one by our own id for it. */
-  async function describe(pc: RTCPeerConnection): Promise<Description> {
-    await whileOpen(pc, pc.setLocalDescription());
-    const description = fromSdp(pc.localDescription?.sdp ?? '');
-    for (const entry of description.media) {
-      const track = trackAt(entry.mid);
-      if (track) entry.trackId = (isTrack(track) && track.id) || cidOf(track);
-      else delete entry.trackId;
-    }
-    return description;
-  }
-
   async function accept(pc: RTCPeerConnection, change: Description): Promise<void> {
     remote = apply(remote, change);
     const media = remote.media.map((entry) => tuneOpus(entry, trackAt(entry.mid)?.options));
@@ -106,7 +94,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const pc = peer ?? open();
     for (const track of tracks) lines.set(track, openLine(pc, track));
     try {
-      const next = await describe(pc);
+      const next = await describe(pc, trackAt);
       const offers = tracks.map((track) => offerOf(track, lines.get(track)));
       const answer = await deps.publish({ tracks: offers, description: delta(local, next) });
       local = next;
@@ -141,25 +129,13 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     if (encodingsOf(track).length === 1) await publishWithRetry([backupOf(track)]);
   }
 
-  /** A lost connection leaves the outcome unknown: it is retried on the next one. */
-  async function retried<T>(run: () => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await run();
-      } catch (error) {
-        if (!(error instanceof ConnectionError) || attempt >= ATTEMPTS_MAX) throw error;
-        await whenConnected();
-      }
-    }
-  }
-
   const publishWithRetry = (tracks: readonly Sent[]): Promise<void> =>
     retried(async () => {
       const wanted = tracks.filter(
         (track) => !lines.has(track) && !track.isStopped && (!track.backupOf || lines.has(track.backupOf)),
       );
       if (wanted.length > 0) await publish(wanted);
-    });
+    }, deps);
 
   async function unpublish(track: LocalTrack): Promise<void> {
     const sent = encodingsOf(track);
@@ -185,7 +161,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       await one.sender.replaceTrack(null);
     }
     // In another session there is nothing left to end.
-    const answer = await retried(async () => (peer === pc ? deps.unpublish([trackId]) : null));
+    const answer = await retried(async () => (peer === pc ? deps.unpublish([trackId]) : null), deps);
     if (!answer) return;
     await pc.setLocalDescription();
     // Asked twice, the server may have nothing more to say of it.
@@ -216,7 +192,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     if (kept.length === 0) return end();
     const pc = open();
     for (const track of kept) lines.set(track, openLine(pc, track));
-    const next = await describe(pc);
+    const next = await describe(pc, trackAt);
     const answer = await deps.restart(next).catch((error) => {
       // The server has ended the tracks together with the permission to publish.
       if (error instanceof PermissionError) return end();
@@ -321,4 +297,28 @@ function offerOf(track: Sent, line: RTCRtpTransceiver | undefined): TrackOffer {
     ...(backupCodec && !track.backupOf && { backupCodec: 'VP8' as const }),
     ...(layers.length > 0 && { layers }),
   };
+}
+
+/** The offer in compact form; each entry names its track, a new one by our own id for it. */
+async function describe(pc: RTCPeerConnection, trackAt: (mid: string) => Sent | undefined): Promise<Description> {
+  await whileOpen(pc, pc.setLocalDescription());
+  const description = fromSdp(pc.localDescription?.sdp ?? '');
+  for (const entry of description.media) {
+    const track = trackAt(entry.mid);
+    if (track) entry.trackId = (isTrack(track) && track.id) || cidOf(track);
+    else delete entry.trackId;
+  }
+  return description;
+}
+
+/** A lost connection leaves the outcome unknown: it is retried on the next one. */
+async function retried<T>(run: () => Promise<T>, { whenConnected }: PublisherDeps): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!(error instanceof ConnectionError) || attempt >= ATTEMPTS_MAX) throw error;
+      await whenConnected();
+    }
+  }
 }
