@@ -22,7 +22,7 @@ export interface CallFrameDeps {
   others: RemoteParticipants;
   publisher: Publisher;
   subscriber: Subscriber;
-  participantStatus: ParticipantStatus;
+  status: ParticipantStatus;
   rpc: Rpc;
   onSelfChanged(): void;
   onData(payload: Uint8Array, from: string | null, topic: string | undefined): void;
@@ -33,8 +33,7 @@ export type CallFrameHandlers = FrameHandlers<SignalingServerFrames, CallFrame['
 
 /** What a call does with each frame of the signaling socket. */
 export function createCallFrameHandlers(deps: CallFrameDeps): CallFrameHandlers {
-  const { events, lifecycle, self, others, publisher, subscriber, participantStatus, rpc, onSelfChanged, onError } =
-    deps;
+  const { events, lifecycle, self, others, publisher, subscriber, status, rpc, onSelfChanged, onError } = deps;
   const fail = (error: unknown): void => onError(asSvcError(error));
 
   /** The room's events come for this participant too, who knows most of it already. */
@@ -62,8 +61,8 @@ export function createCallFrameHandlers(deps: CallFrameDeps): CallFrameHandlers 
     'stream.state': others.streamChanged,
     'stream.states': ({ states }) => states.forEach(others.streamChanged),
     'publish.quality': ({ trackId, layers, backup }) => void publisher.setLayers(trackId, layers, backup).catch(fail),
-    speakers: ({ speakers }) => participantStatus.updateSpeakers(speakers),
-    quality: ({ updates }) => participantStatus.updateQuality(updates),
+    speakers: ({ speakers }) => status.updateSpeakers(speakers),
+    quality: ({ updates }) => status.updateQuality(updates),
     data: (frame) => deps.onData(payloadOf(frame), frame.from, frame.topic ?? undefined),
     'rpc.request': rpc.receiveRequest,
     'rpc.response': rpc.receiveResponse,

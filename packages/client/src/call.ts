@@ -58,7 +58,7 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
   let drawn: RoomState | null = null;
   const state = createDerivedStore<RoomState>(() => {
     const participants = [...others.participants.values()].map(stateOf);
-    const activeSpeakers = participantStatus.speaking.map(({ identity }) => identity);
+    const activeSpeakers = status.speaking().map(({ identity }) => identity);
     drawn = keep<RoomState>(drawn, {
       ...lifecycle.state,
       isAudioBlocked: autoplay.isBlocked,
@@ -134,7 +134,7 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
     reporter,
   });
   const self = createCallSelf({ events, onChange, signal, transports, rpc, devices, telemetry, onError });
-  const participantStatus = createParticipantStatus({
+  const status = createParticipantStatus({
     participants: () => [self, ...others.participants.values()],
     find: (identity) => (identity === self.identity ? self : others.participants.get(identity)),
     onChange,
@@ -161,7 +161,7 @@ export function createCall(options: RoomOptions, runtime: CallRuntime): Call {
     others,
     publisher,
     subscriber,
-    participantStatus,
+    status,
     rpc,
     onSelfChanged() {
       onChange();

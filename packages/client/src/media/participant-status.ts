@@ -17,7 +17,7 @@ export interface ParticipantStatus {
   updateSpeakers(speakers: Speakers): void;
   updateQuality(updates: QualityUpdates): void;
   /** Who speaks now, loudest first. */
-  readonly speaking: Participant[];
+  speaking(): Participant[];
 }
 
 /** Active speakers, and each participant's connection quality. */
@@ -34,9 +34,7 @@ export function createParticipantStatus({
       .sort((a, b) => b.audioLevel - a.audioLevel);
 
   return {
-    get speaking() {
-      return speaking();
-    },
+    speaking,
     updateSpeakers(speakers) {
       const changed = speakers.flatMap(({ identity, level, active }) => {
         const participant = find(identity);
