@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { iso } from '../apps/server/src/core/clock.ts';
 import { updateDraining } from '../apps/server/src/domains/fleet/server-store.ts';
 import { joinAs, mint, newRoom, type RoomsService } from '../apps/server/testkit/clients/rooms.ts';
-import { eventually } from '../apps/server/testkit/kit/eventually.ts';
+import { eventually, processWorkMs } from '../apps/server/testkit/kit/eventually.ts';
 import type { TestProject } from '../apps/server/testkit/kit/people.ts';
 import { assertAccessible } from './accessibility.ts';
 import { skipWithoutBrowser } from './browser.ts';
@@ -170,7 +170,7 @@ describe('dashboard, what it says', { skip: skipWithoutBrowser() }, () => {
     const timestamp = iso(kit.service.clock.now() + 30_000);
     const body = { connectionId, type: 'signaling.connecting' as const, timestamp };
     await kit.service.as(token).call('sendTelemetry', { body });
-    await eventually(() => project.api.call('getConnection', { connectionId }));
+    await eventually(() => project.api.call('getConnection', { connectionId }), { withinMs: processWorkMs });
     const { open, assertClean } = await kit.visit({ as: project.owner });
     const page = await open(at(`connections/${connectionId}`));
     await page.getByText(/the client’s clock said .* ahead$/).waitFor();

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { createApi, Svc, speaker } from '@parley/server';
 import type { Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
-import { eventually, pageMs } from '../apps/server/testkit/kit/eventually.ts';
+import { eventually, pageMs, processWorkMs } from '../apps/server/testkit/kit/eventually.ts';
 import { skipWithoutBrowser } from './browser.ts';
 import { openPlayground, type Playground } from './playground-kit.ts';
 
@@ -152,7 +152,9 @@ describe('[EX] the examples run as they are written', { skip: skipWithoutBrowser
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     process.env['HOOK_SECRET'] = await newEndpoint(url);
     const { id } = await svc.chat.messages.send('demo', { text: 'For the hook', senderId: 'mira' });
-    await eventually(() => assert.ok(received.some((data) => JSON.stringify(data).includes(id))));
+    await eventually(() => assert.ok(received.some((data) => JSON.stringify(data).includes(id))), {
+      withinMs: processWorkMs,
+    });
     assert.equal((await fetch(url, { method: 'POST', body: '{}' })).status, 400);
     server.close();
   });

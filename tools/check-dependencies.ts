@@ -48,7 +48,7 @@ const builds = Object.entries(packages).flatMap(([path, { optionalDependencies =
 /** Where npm looks for what the package at `path` asks for: beside it, then in each folder above. */
 const isLocked = (path: string, name: string): boolean => {
   const parents = path.split('node_modules/').map((_, at, parts) => parts.slice(0, at + 1).join('node_modules/'));
-  return [...parents, `${path}/`].some((parent) => `${parent}node_modules/${name}` in packages);
+  return ['', ...parents, `${path}/`].some((parent) => `${parent}node_modules/${name}` in packages);
 };
 for (const { path, name } of builds)
   if (!isLocked(path, name)) problems.push(`package-lock.json: ${path} may need ${name}, which is not locked`);

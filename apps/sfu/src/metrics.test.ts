@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { startUdpProxy } from '../../../e2e/udp-proxy.ts';
-import { mediaMs } from '../../server/testkit/kit/eventually.ts';
+import { mediaMs, processWorkMs } from '../../server/testkit/kit/eventually.ts';
 import { eventually, startTestNode } from '../testkit/node.ts';
 import { RtpCall } from '../testkit/rtp-call.ts';
 import { endPeers, RtpPeer, Vp8Source } from '../testkit/rtp-peer.ts';
@@ -36,6 +36,7 @@ test('[MED-91] a node shows its metrics on its control port, to who has the toke
   await eventually(
     async () => /parley_media_memory_bytes\{process="0"\} [1-9]/.test(await (await scrape({ authorization })).text()),
     'the process does not report',
+    processWorkMs,
   );
 });
 

@@ -52,7 +52,7 @@ test('[MED-42] a node registers, reports its load, and registers again when it i
     { CONTROL_URL: fleet.url, SFU_REGION: 'eu', SFU_ANNOUNCED_HOST: '127.0.0.1', SFU_CAPACITY: '7' },
     true,
   );
-  await eventually(() => fleet.calls.length >= 4, 'the node did not register again');
+  await eventually(() => fleet.calls.length >= 4, 'the node did not register again', processWorkMs);
   const [register, heartbeat, again] = fleet.calls;
   assert.deepEqual(
     [register?.method, register?.url, register?.authorization],
@@ -123,7 +123,7 @@ test('[MED-72] a node whose public address changes reports the new one and tells
   const turnPort = String(await ownPort());
   const kit = await startTestNode({ CONTROL_URL: fleet.url, SFU_PUBLIC_IP: 'auto', SFU_TURN_PORT: turnPort }, true);
   const hosts = () => fleet.calls.flatMap(({ method, body }) => (method === 'PUT' ? (body['publicHost'] ?? []) : []));
-  await eventually(() => hosts().at(-1) === '8.8.8.8', 'the node did not report its new address');
+  await eventually(() => hosts().at(-1) === '8.8.8.8', 'the node did not report its new address', processWorkMs);
   assert.deepEqual(hosts(), ['8.8.4.4', '8.8.8.8']);
   assert.ok(kit.node.turnUrls()[0]?.startsWith(`turn:8.8.8.8:${turnPort}?`), kit.node.turnUrls()[0]);
   const control = await kit.connect();
@@ -146,7 +146,7 @@ test('[MED-72] a node that crashed finds out under which address it was register
       : { status: 200, body: { draining: false, observedAddress: '8.8.8.8' } },
   );
   const kit = await startTestNode({ CONTROL_URL: fleet.url, SFU_PUBLIC_IP: 'auto' }, true);
-  await eventually(() => fleet.calls.length >= 4, 'the node did not register');
+  await eventually(() => fleet.calls.length >= 4, 'the node did not register', processWorkMs);
   assert.deepEqual(
     fleet.calls.slice(0, 4).map(({ method }) => method),
     ['POST', 'PUT', 'POST', 'PUT'],
@@ -162,7 +162,11 @@ test('[MED-73] a node that drains tells the control plane, waits for who is ther
   await control.command('room.open', { room: 'r' });
   await control.command('participant.add', add('r', 'ps_1'));
   const drained = kit.node.drain();
-  await eventually(() => fleet.calls.some(({ body }) => body['leaving'] === true), 'the control plane was not told');
+  await eventually(
+    () => fleet.calls.some(({ body }) => body['leaving'] === true),
+    'the control plane was not told',
+    processWorkMs,
+  );
   await assert.rejects(
     control.command('room.open', { room: 'another' }),
     (error) => error instanceof CommandRefused && error.code === 'DRAINING',

@@ -49,12 +49,9 @@ export interface BusConnection {
 }
 
 const reconnectStrategy = (retries: number): number => Math.min(50 * 2 ** retries, 1_000);
-const common = {
-  disableOfflineQueue: true,
-  maintNotifications: 'disabled',
-  // The library's own limit is a signal and a timer for each command, which fires long after the answer; the link has one.
-  commandOptions: { timeout: 0 },
-} as const;
+// The library's own limit is a signal and a timer for each command, which fires long after the answer; the link has one.
+const commandOptions = { timeout: 0 };
+const common = { disableOfflineQueue: true, maintNotifications: 'disabled', commandOptions } as const;
 const topologyMs = 500;
 const discoverMs = 1_000;
 
@@ -166,6 +163,7 @@ export function openCluster({ nodes, login }: RedisAddress & { kind: 'cluster' }
     // One that accepts connections and says nothing must not keep us from asking the next.
     rootNodes: nodes.map((node) => ({ url: urlOf(node, login), socket: { socketTimeout: discoverMs } })),
     defaults: optionsOf(login),
+    commandOptions,
     // A master that hangs must not keep us from the others.
     minimizeConnections: true,
     topologyRefreshOnReconnectionAttemptStrategy: topologyMs,
@@ -206,6 +204,7 @@ export function openSentinel(address: RedisAddress & { kind: 'sentinel' }, onErr
     name: master,
     sentinelRootNodes: [...nodes],
     nodeClientOptions: optionsOf(login),
+    commandOptions,
     sentinelClientOptions: optionsOf({ isTls: login.isTls }),
     scanInterval: topologyMs,
   });

@@ -23,16 +23,17 @@ export function createCoalescer<Key, Pending>(options: CoalescerOptions<Key, Pen
     const pending = waiting.get(key) ?? null;
     if (pending === null) return void waiting.delete(key);
     waiting.set(key, null);
-    publish(key, pending);
+    // First: a key whose publish fails loses that once, and not all that follows.
     void rest().then(() => flush(key));
+    publish(key, pending);
   }
 
   return {
     note(key, merge) {
       const isFirst = !waiting.has(key);
       const pending = waiting.get(key) ?? newPending();
-      waiting.set(key, pending);
       merge(pending);
+      waiting.set(key, pending);
       if (!isFirst) return;
       if (first === 'now') flush(key);
       else setImmediate(flush, key);

@@ -26,7 +26,7 @@ export function createAdmission({ log, limits, rateLimiter, live }: AdmissionDep
   const flusher = createFlusher();
   const unknown = createTally();
   const subjects = createTally();
-  /** Asked for every second: to walk all connections for it would be most of what a chore does while nothing happens. */
+  /** Asked for by a chore: to walk all connections for it would be most of what a chore does while nothing happens. */
   const projects = createTally();
 
   /** Refusals from here on are close codes: the browser's page sees those, but never the status of an upgrade. */

@@ -33,6 +33,7 @@ export interface Sockets extends OpenConnections {
 }
 
 const tickMs = 1_000;
+
 export function createSockets(deps: SocketsDeps): Sockets {
   const { clock, log, ids, random, requestIdOf, ipOf, refuse } = deps;
   const live = new Deadlines<LiveConnection>((error) =>

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type ClientOptions, WebSocket } from 'ws';
-import { eventually } from '../kit/eventually.ts';
+import { eventually, processWorkMs } from '../kit/eventually.ts';
 
 /** Any frame from the server. */
 export interface ServerFrame {
@@ -54,16 +54,21 @@ export async function openSocket(
     async ask(frame) {
       const id = `ask-${++asked}`;
       client.send({ ...frame, id });
-      return eventually(() => frames.find(({ ref }) => ref === id) ?? missing(`no answer to ${frame.type}`, client));
+      return eventually(() => frames.find(({ ref }) => ref === id) ?? missing(`no answer to ${frame.type}`, client), {
+        withinMs: processWorkMs,
+      });
     },
     take: (type, matches = () => true) =>
-      eventually(() => {
-        const found = frames.find((frame) => frame.type === type && !taken.has(frame) && matches(frame));
-        if (!found) return missing(`no frame ${type}`, client);
-        taken.add(found);
-        return found;
-      }),
-    whenClosed: () => eventually(() => closed ?? missing('still open', client)),
+      eventually(
+        () => {
+          const found = frames.find((frame) => frame.type === type && !taken.has(frame) && matches(frame));
+          if (!found) return missing(`no frame ${type}`, client);
+          taken.add(found);
+          return found;
+        },
+        { withinMs: processWorkMs },
+      ),
+    whenClosed: () => eventually(() => closed ?? missing('still open', client), { withinMs: processWorkMs }),
     async close() {
       ws.close(1000);
       await client.whenClosed();

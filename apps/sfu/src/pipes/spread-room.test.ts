@@ -116,10 +116,14 @@ test('[PIPE-11] subscriptions and data cross processes; a session of the same id
   const publisher = new RtpPeer('ada');
   const trackId = await call.publish('ada', publisher, SSRC);
   const subscribe = () => control.command('subscribe', { room, participant: 'ps_bob', identities: ['ada'] });
-  const accepted = await eventually(async () => {
-    const result = await subscribe();
-    return result.accepted.length > 0 && result.accepted;
-  }, 'the track is not known in the other process');
+  const accepted = await eventually(
+    async () => {
+      const result = await subscribe();
+      return result.accepted.length > 0 && result.accepted;
+    },
+    'the track is not known in the other process',
+    processWorkMs,
+  );
   assert.deepEqual(accepted, [trackId]);
   const snapshot = await control.command('snapshot', { room });
   const bob = snapshot.rooms[0]?.participants.find(({ identity }) => identity === 'bob');
@@ -127,13 +131,17 @@ test('[PIPE-11] subscriptions and data cross processes; a session of the same id
 
   const message = { room, payload: 'hi', reliable: true };
   assert.deepEqual(await control.command('data.send', { ...message, participant: 'ps_ada' }), { delivered: 1 });
-  const data = await eventually(() => eventsOf('data', room)[0], 'the message did not cross');
+  const data = await eventually(() => eventsOf('data', room)[0], 'the message did not cross', processWorkMs);
   assert.deepEqual([data.data], [{ ...data.data, participant: 'ps_bob', from: 'ada', payload: 'hi' }]);
   assert.deepEqual(await control.command('data.send', message), { delivered: 2 }, 'the server reaches both');
-  await eventually(() => eventsOf('data', room).length === 3, 'each once');
+  await eventually(() => eventsOf('data', room).length === 3, 'each once', processWorkMs);
 
   await control.command('pub.unpublish', { room, participant: 'ps_ada', trackIds: [trackId] });
-  await eventually(async () => (await subscribe()).accepted.length === 0, 'the track did not end in the other process');
+  await eventually(
+    async () => (await subscribe()).accepted.length === 0,
+    'the track did not end in the other process',
+    processWorkMs,
+  );
 
   await control.command('participant.add', {
     room,
@@ -142,11 +150,15 @@ test('[PIPE-11] subscriptions and data cross processes; a session of the same id
     permissions: everything,
     autoSubscribe: false,
   });
-  const closed = await eventually(() => eventsOf('participant.closed', room)[0], 'the first session stayed');
+  const closed = await eventually(
+    () => eventsOf('participant.closed', room)[0],
+    'the first session stayed',
+    processWorkMs,
+  );
   assert.deepEqual([closed.data], [{ ...closed.data, participant: 'ps_bob', reason: 'DUPLICATE_IDENTITY' }]);
   publisher.close();
   await control.command('room.close', { room, reason: 'ROOM_CLOSED' });
-  await eventually(() => eventsOf('room.closed', room).length > 0, 'the room is closed once');
+  await eventually(() => eventsOf('room.closed', room).length > 0, 'the room is closed once', processWorkMs);
   assert.equal(eventsOf('room.closed', room).length, 1);
 });
 

@@ -44,6 +44,8 @@ export const strandedEveryMs = 15_000;
 const sweepMax = 500;
 /** Connections that wait to be written. While the database is away those that end add up. */
 const changedMax = 100_000;
+/** Of one statement: one of all that an outage has left could take longer than a statement may. */
+const statementMax = 2_000;
 const keepMs = 30 * 24 * 60 * 60 * 1000;
 
 /** Chat sockets as rows, written a second late and many at once: a storm of reconnects is not a storm of writes. */
@@ -97,16 +99,26 @@ export function createConnectionLog({ db, expiringSets, clock, ids, changes }: C
   }
 
   async function write(): Promise<void> {
-    const noted = changed;
+    const noted = [...changed];
     changed = new Map();
-    const rows = [...noted.values()].map((one) => (typeof one === 'function' ? rowOf(one(), null) : one));
-    try {
-      await upsertConnections(db, rows);
-    } catch (error) {
-      for (const [id, one] of noted) if (!changed.has(id) && changed.size < changedMax) changed.set(id, one);
-      throw error;
+    for (let at = 0; at < noted.length; at += statementMax) {
+      const some = noted.slice(at, at + statementMax);
+      const rows = some.map(([, one]) => (typeof one === 'function' ? rowOf(one(), null) : one));
+      try {
+        await upsertConnections(db, rows);
+      } catch (error) {
+        putBack(noted.slice(at));
+        throw error;
+      }
+      for (const row of rows) changes.note('chat', row);
     }
-    for (const row of rows) changes.note('chat', row);
+  }
+
+  /** Before what came meanwhile: the oldest are evicted first. */
+  function putBack(noted: readonly (readonly [string, ConnectionRow | (() => ConnectionFacts)])[]): void {
+    const later = changed;
+    changed = new Map(noted);
+    for (const [id, one] of later) keep(id, one);
   }
 
   const markAlive = async (): Promise<void> => void (await expiringSets.touch(processes, processId, processTtlMs));

@@ -9,7 +9,7 @@ import { createFakeClock } from '../../../../testkit/kit/fake-clock.ts';
 import { startService, type TestService } from '../../../../testkit/kit/service.ts';
 
 const sources = fileURLToPath(new URL('../../../', import.meta.url));
-const isOnPostgres = process.env['PARLEY_TEST_DATABASE_URL'] !== undefined;
+const isProduction = ['DATABASE', 'REDIS'].every((one) => process.env[`PARLEY_TEST_${one}_URL`] !== undefined);
 const sendsMin = 6;
 /** What else runs in this process, such as chores of other tests' service, is not there on each of so many. */
 const sendsMax = 60;
@@ -17,14 +17,14 @@ const sendsMax = 60;
 let here: TestService;
 let there: TestService;
 before(async () => {
-  if (!isOnPostgres) return;
+  if (!isProduction) return;
   // Chores, which run by this clock, are not part of a send.
   const clock = createFakeClock();
   here = await startService({ clock, env: { CHAT_SEND_RATE_LIMIT: '1000' } });
   there = await startService({ clock, beside: here });
 });
 after(async () => {
-  if (!isOnPostgres) return;
+  if (!isProduction) return;
   await there.stop();
   await here.stop();
 });
@@ -45,7 +45,7 @@ async function ranFiles(session: Session): Promise<Set<string>> {
 }
 
 test('the files that a message passes, and those they call, are the ones that ARCHITECTURE.md names', {
-  skip: !isOnPostgres && 'The way is the one with PostgreSQL and Redis.',
+  skip: !isProduction && 'The way is the one with PostgreSQL and Redis.',
 }, async () => {
   const chat = await createChatKit(here);
   const { id } = await chat.conversation();
