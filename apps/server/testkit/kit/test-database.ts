@@ -27,9 +27,7 @@ export interface TestDatabase {
 /** A fresh, migrated database: PostgreSQL when PARLEY_TEST_DATABASE_URL is set, else PGlite in memory. */
 export async function openTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const { migrations = serverMigrations, url = process.env['PARLEY_TEST_DATABASE_URL'] } = options;
-  if (!url) return await openEmbeddedCopy(migrations);
-  // A benchmark names its server, and measures what a commit takes there.
-  return await openOnPostgres(url, migrations, { isFlushed: options.url !== undefined });
+  return url ? await openOnPostgres(url, migrations) : await openEmbeddedCopy(migrations);
 }
 
 async function openEmbeddedCopy(migrations: string): Promise<TestDatabase> {
@@ -85,11 +83,7 @@ const newName = (): string => `parley_test_${randomUUID().replaceAll('-', '')}`;
 const dropDatabase = (adminUrl: string, name: string): Promise<void> =>
   onAdmin(adminUrl, (admin) => admin.query(`drop database if exists ${name} with (force)`));
 
-async function openOnPostgres(
-  adminUrl: string,
-  migrations: string,
-  { isFlushed }: { isFlushed: boolean },
-): Promise<TestDatabase> {
+async function openOnPostgres(adminUrl: string, migrations: string): Promise<TestDatabase> {
   const template = `parley_template_${hashOf(migrations)}`;
   const name = newName();
   const url = withDatabase(adminUrl, name);
@@ -100,8 +94,6 @@ async function openOnPostgres(
     if (!rowCount) await makeTemplate(admin, adminUrl, template, migrations);
     await admin.query('select pg_advisory_unlock(7346202)');
     await admin.query(`create database ${name} template ${template}`);
-    // Who kills a process of ours loses nothing by it; only the server of the database itself could.
-    if (!isFlushed) await admin.query(`alter database ${name} set synchronous_commit = off`);
   });
   const db = createPostgres({ url });
   const close = async () => {
