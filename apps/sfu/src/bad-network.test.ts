@@ -52,9 +52,13 @@ async function bestShown(): Promise<{ layer: number; width: number } | null> {
       width: Number(report['frameWidth']),
     }));
   const best = sent.toSorted((a, b) => b.layer - a.layer)[0];
+  const shown = { layer: layerOf(), width: await field('frameWidth') };
+  lastLook = JSON.stringify({ sent, shown });
   if (!best || best.layer === 0) return null;
-  return layerOf() === best.layer && (await field('frameWidth')) === best.width ? best : null;
+  return shown.layer === best.layer && shown.width === best.width ? best : null;
 }
+/** What `bestShown` has met, for the failure. */
+let lastLook = '';
 
 /** Share of the time that the picture stood still while `frames` were shown. */
 async function frozenShare(frames: number): Promise<number> {
@@ -68,7 +72,11 @@ test('[MED-37] the layer follows a narrow path down, and up again when it is wid
   skip,
   timeout: 240_000,
 }, async (context) => {
-  const { layer: best, width } = await eventually(bestShown, 'the best layer did not come on a clean path', 60_000);
+  const { layer: best, width } = await eventually(
+    bestShown,
+    'the best layer did not come on a clean path',
+    60_000,
+  ).catch((cause) => Promise.reject(new Error(lastLook, { cause })));
   await watchFrames(bob);
   proxy.down.bitsPerSecond = 400_000;
   await eventually(() => (layerOf() ?? 0) < best, 'the layer did not go down', 30_000);
