@@ -96,6 +96,16 @@ for (const [name, started] of Object.entries(kinds)) {
       };
     });
 
+    test(`[STA-7] ${name}: a command makes no signal and no timer of the library`, async (t) => {
+      const { first, close } = await two(await start(), (redis) => redis);
+      t.after(close);
+      const script = first.script('return 1');
+      const signals = t.mock.method(AbortSignal, 'timeout').mock;
+      for (const shard of first.shards) assert.equal(await script(shard, [], []), 1);
+      await first.ping();
+      assert.equal(signals.callCount(), 0);
+    });
+
     test(`[STA-11] ${name}: names are spread over all servers, and the same way in every process`, async () => {
       const { first, second, close } = await two(await start(), (redis) => redis);
       const names = Array.from({ length: 2_000 }, (_, at) => `conversation/${at}`);

@@ -30,3 +30,16 @@ test('[STA-7] who asks a busy Redis waits for its turn; a silent one times out',
   await assert.rejects(redis.ping(), /did not answer a moment ago/);
   own.thaw();
 });
+
+test('[STA-7] a command makes no signal and no timer of the library', { skip }, async (t) => {
+  const own = await startOwnRedis();
+  t.after(own.kill);
+  const redis = createRedis({ url: own.url, prefix: 'timer-test:' });
+  t.after(redis.close);
+  await redis.ready();
+  const script = redis.script('return 1');
+  const signals = t.mock.method(AbortSignal, 'timeout').mock;
+  assert.equal(await script(redis.shardOf(''), [], []), 1);
+  await redis.ping();
+  assert.equal(signals.callCount(), 0);
+});

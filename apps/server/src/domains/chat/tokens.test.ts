@@ -117,11 +117,13 @@ test('[CTOK-6] tokens of an archived project stop working', async () => {
     roomId: (await own.project.api.call('createRoom', { body: { name: 'hall' } })).id,
     body: { participantIdentity: 'u' },
   });
+  const ended = [await (await own.user('u')).connect(), await (await own.user('u')).connect()];
   const sockets = [
     await (await own.user('u')).connect(),
     await openSocket(`${service.url}/v1/rtc/signal?token=${token}`),
     await (await chat.user('somebody-else')).connect(),
   ];
+  for (const socket of ended) await socket.close();
   await own.project.owner.api.call('archiveProject', { projectId: own.project.id });
   await assertRefused(api.call('listConversations'), 401, 'SVC_INVALID_TOKEN');
   for (const socket of sockets.slice(0, 2)) {
