@@ -1,22 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Limits } from '@parley/contract';
 import type { ProjectScope } from '../../../core/caller.ts';
 import { type Clock, iso } from '../../../core/clock.ts';
 import type { Db } from '../../../core/db.ts';
 import type { Log } from '../../../core/log.ts';
-import { frameText, type SocketFrame } from '../../../core/socket.ts';
-import { createEntryFrames } from './entry-frames.ts';
-import type { Concerned, InboxMessage, TypingNote } from './feed.ts';
-import { findHeads, findMembers, findOwn, findRecorded, findShared, type LivePair } from './live-store.ts';
-
-/** A socket that follows the inbox of its user. */
-export interface Follower {
-  readonly id: string;
-  readonly userId: string;
-  /** False for what its token leaves out. */
-  follows(conversationId: string): boolean;
-  receive(frame: SocketFrame): void;
-}
+import { createAnnouncer, type Follower, type Typing } from './announcer.ts';
+import type { Concerned, InboxMessage } from './feed.ts';
+import { findHeads, findRecorded, type LivePair } from './live-store.ts';
 
 interface EnvironmentDeps {
   db: Db;
@@ -25,20 +14,10 @@ interface EnvironmentDeps {
   limits: Limits;
 }
 
-type Typing = Extract<InboxMessage, { typing: TypingNote }>;
-
 export type EnvironmentInboxes = ReturnType<typeof createEnvironmentInboxes>;
 
-/** Up to so many users are named in the question for members; more of them are picked out of the answer. */
-const namedMax = 200;
-/** Pairs that one statement looks at. */
-const pairsMax = 2_000;
-/** Entries that are written before messages get their turn. */
-const entriesATurn = 100;
 /** A look goes back further than a commit can be late. */
 const lookBackMs = 20_000;
-/** Larger conversations do not show typing: it would be most of what their members get. */
-const typingMembersMax = 100;
 const rememberedMax = 20_000;
 /** The pause after a telling of many, by how long that took and how many they were. */
 const manyEntries = 50;
@@ -47,9 +26,10 @@ const entriesPerMs = 2;
 const pauseMsMax = 3_000;
 
 /** Followed inboxes of one project and environment in this process. One read serves all who are concerned by a turn. */
-export function createEnvironmentInboxes({ db, clock, log, limits }: EnvironmentDeps, scope: ProjectScope) {
-  const retentionDefault = limits.CHAT_RETENTION_DAYS || null;
+export function createEnvironmentInboxes(deps: EnvironmentDeps, scope: ProjectScope) {
+  const { db, clock, log } = deps;
   const byUser = new Map<string, Set<Follower>>();
+  const { membersOf, announce, showTypings } = createAnnouncer(deps, scope, byUser);
   let waiting = new Map<string, Concerned>();
   let typings = new Map<string, Typing>();
   let isScheduled = false;
@@ -78,8 +58,14 @@ export function createEnvironmentInboxes({ db, clock, log, limits }: Environment
   /** One look serves all who began or stopped while the line was busy. */
   function takeTyping(message: Typing): void {
     const { conversationId, userId } = message.typing;
-    if (typings.size === 0) void inLine(showTypings).catch(() => {});
+    if (typings.size === 0) void inLine(showWaiting).catch(() => {});
     typings.set(`${conversationId} ${userId}`, message);
+  }
+
+  function showWaiting(): Promise<void> {
+    const shown = [...typings.values()];
+    typings = new Map();
+    return showTypings(shown);
   }
 
   function add(conversationId: string, { isForAll, userIds }: Concerned): void {
@@ -103,7 +89,7 @@ export function createEnvironmentInboxes({ db, clock, log, limits }: Environment
     const changed = waiting;
     waiting = new Map();
     const pairs = await pairsOf(changed);
-    await tell(pairs);
+    await announce(pairs);
     const tookMs = clock.elapsed() - startedAt;
     const pauseMs = pairs.length < manyEntries ? 0 : Math.max(tookMs * pauseShare, pairs.length / entriesPerMs);
     pause = clock.sleep(Math.min(pauseMsMax, pauseMs), stopping.signal);
@@ -123,11 +109,6 @@ export function createEnvironmentInboxes({ db, clock, log, limits }: Environment
     return [...pairs.values()];
   }
 
-  async function membersOf(conversationIds: readonly string[]) {
-    if (conversationIds.length === 0) return [];
-    return findMembers(db, scope, conversationIds, byUser.size <= namedMax ? [...byUser.keys()] : null);
-  }
-
   function remember(conversationId: string, lastChange: number): void {
     // Those that were told of last are at the end.
     told.delete(conversationId);
@@ -135,55 +116,6 @@ export function createEnvironmentInboxes({ db, clock, log, limits }: Environment
     for (const oldest of told.keys()) {
       if (told.size <= rememberedMax) break;
       told.delete(oldest);
-    }
-  }
-
-  async function tell(pairs: readonly LivePair[], only?: Follower): Promise<void> {
-    for (let at = 0; at < pairs.length; at += pairsMax) await announceSome(pairs.slice(at, at + pairsMax), only);
-  }
-
-  /** A pair without a row is of somebody who is not a member any more, or of a conversation that is gone. */
-  async function announceSome(pairs: readonly LivePair[], only?: Follower): Promise<void> {
-    const ids = [...new Set(pairs.map(({ conversationId }) => conversationId))];
-    const now = clock.now();
-    const shared = await findShared(db, scope, ids, retentionDefault);
-    const own = await findOwn(db, scope, pairs, iso(now));
-    const frames = new Map(shared.map((one) => [one.id, createEntryFrames(one, clock.now())]));
-    const ownOf = new Map(own.map((row) => [`${row.conversationId} ${row.userId}`, row]));
-    for (const [at, { conversationId, userId }] of pairs.entries()) {
-      if (at > 0 && at % entriesATurn === 0) await nextTurn();
-      const row = ownOf.get(`${conversationId} ${userId}`);
-      const write = frames.get(conversationId);
-      // It came to be between the two reads: it is announced yet.
-      if (row && !write) continue;
-      const followers = only ? [only] : [...(byUser.get(userId) ?? [])];
-      const listening = followers.filter((follower) => follower.follows(conversationId));
-      if (listening.length === 0) continue;
-      const frame = row && write ? write(userId, row) : removedFrame(conversationId, clock.now());
-      for (const follower of listening) follower.receive(frame);
-    }
-  }
-
-  async function showTypings(): Promise<void> {
-    const shown = [...typings.values()];
-    typings = new Map();
-    if (byUser.size === 0) return;
-    const members = await membersOf([...new Set(shown.map(({ typing }) => typing.conversationId))]);
-    const membersIn = new Map(members.map((one) => [one.conversationId, one]));
-    for (const { typing, except } of shown) {
-      const concerned = membersIn.get(typing.conversationId);
-      if (!concerned || concerned.memberCount > typingMembersMax) continue;
-      const { isSilent, userIds } = concerned;
-      showTyping(typing, isSilent ? userIds.filter((userId) => userId === typing.userId) : userIds, except);
-    }
-  }
-
-  function showTyping(note: TypingNote, userIds: readonly string[], except: string | undefined): void {
-    const frame = frameText(JSON.stringify({ type: 'inbox.typing', ...note, ts: clock.now() }));
-    for (const userId of userIds) {
-      for (const follower of byUser.get(userId) ?? []) {
-        if (follower.id !== except && follower.follows(note.conversationId)) follower.receive(frame);
-      }
     }
   }
 
@@ -224,7 +156,7 @@ export function createEnvironmentInboxes({ db, clock, log, limits }: Environment
     /** Tells one follower how these conversations are now, in line with what the others are told. */
     tellOne: (follower: Follower, conversationIds: readonly string[]): Promise<void> =>
       inLine(() =>
-        tell(
+        announce(
           conversationIds.map((conversationId) => ({ conversationId, userId: follower.userId })),
           follower,
         ),
@@ -234,6 +166,3 @@ export function createEnvironmentInboxes({ db, clock, log, limits }: Environment
     },
   };
 }
-
-const removedFrame = (conversationId: string, ts: number): SocketFrame =>
-  frameText(JSON.stringify({ type: 'inbox.removed', conversationId, ts }));
