@@ -57,7 +57,7 @@ export function createRedis({ url, prefix, clock, onError = () => {} }: RedisOpt
     return async (shard, keys, args) => {
       const options = {
         keys: keys.map((key) => shard.prefix + key),
-        arguments: [clock ? clock.now() : 0, ...args].map(String),
+        arguments: [String(clock ? clock.now() : 0)].concat(args.map(String)),
       };
       try {
         return await shard.command((commands) => commands.evalSha(sha, options));

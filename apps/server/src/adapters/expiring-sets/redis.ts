@@ -156,8 +156,15 @@ export function createRedisExpiringSets(redis: Redis): ExpiringSets {
   const shardOf = (set: string): Shard => redis.shardOf(set.slice(set.indexOf('/') + 1));
 
   /** Where in `entries` the members of each set are. */
-  const bySet = (entries: readonly ExpiringEntry[]): Map<string, number[]> =>
-    Map.groupBy(entries.keys(), (at) => entries[at]?.set ?? '');
+  function bySet(entries: readonly ExpiringEntry[]): Map<string, number[]> {
+    const sets = new Map<string, number[]>();
+    entries.forEach(({ set }, at) => {
+      const places = sets.get(set);
+      if (places) places.push(at);
+      else sets.set(set, [at]);
+    });
+    return sets;
+  }
   const keysOfAll = (sets: ReadonlyMap<string, unknown>): string[] => [index, ...[...sets.keys()].flatMap(keysOf)];
 
   async function touchSome(shard: Shard, entries: readonly ExpiringEntry[], ttlMs: number): Promise<boolean[]> {
@@ -182,6 +189,7 @@ export function createRedisExpiringSets(redis: Redis): ExpiringSets {
     }
     const expired = listOf(await scripts.prolong(shard, keysOfAll(sets), args));
     const isThere = new Array<boolean>(entries.length).fill(true);
+    if (expired.length === 0) return isThere;
     const asked = [...sets.values()].flat();
     for (const place of expired) isThere[asked[Number(place) - 1] ?? 0] = false;
     return isThere;
@@ -198,6 +206,8 @@ export function createRedisExpiringSets(redis: Redis): ExpiringSets {
     entries: readonly ExpiringEntry[],
     work: (shard: Shard, some: readonly ExpiringEntry[]) => Promise<boolean[]>,
   ): Promise<boolean[]> {
+    const [only, ...more] = redis.shards;
+    if (only && more.length === 0 && entries.length <= entriesMax) return entries.length > 0 ? work(only, entries) : [];
     const answers = new Array<boolean>(entries.length);
     const ask = async (shard: Shard, places: readonly number[]): Promise<void> => {
       const some = await work(

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../core/clock.ts';
 import type { Bus, ExpiringEntry, ExpiringSets } from '../../../core/ports.ts';
 import type { Hub } from './hub.ts';
-import { connectionsOf, keyOf, type Place, type Seen, usersOf } from './presence-sets.ts';
+import { connectionsOf, keyOf, type Place, type Seen, type Shown, usersOf } from './presence-sets.ts';
 
 interface PresencePlacesDeps {
   expiringSets: Pick<ExpiringSets, 'prolongAll' | 'touchAll'>;
@@ -23,9 +23,23 @@ export function createPresencePlaces({ expiringSets, bus, clock, hub, ttlMs }: P
 
   const isBeating = ({ lastSeenAt }: Place): boolean => clock.now() - lastSeenAt <= beatMs;
 
-  /** What is to be seen of a place beside who it is. */
-  const seenOf = (place: Place): string =>
-    `${place.status} ${place.since} ${isBeating(place) ? 'beats' : Math.round(place.lastSeenAt / 1000)} ${losses}`;
+  const lastSeenOf = (place: Place): number | null => (isBeating(place) ? null : Math.round(place.lastSeenAt / 1000));
+
+  const shownOf = (place: Place): Shown => {
+    const { status, since } = place;
+    return { status, since, lastSeen: lastSeenOf(place), losses };
+  };
+
+  /** The store has all that is to be seen. Everybody is asked several times a minute: nothing is made for it. */
+  function isStored(place: Place): boolean {
+    const { seen } = place.stored;
+    return (
+      seen?.status === place.status &&
+      seen.since === place.since &&
+      seen.lastSeen === lastSeenOf(place) &&
+      seen.losses === losses
+    );
+  }
 
   function valueFor(place: Place): string {
     const { userId, status, since, lastSeenAt } = place;
@@ -35,7 +49,7 @@ export function createPresencePlaces({ expiringSets, bus, clock, hub, ttlMs }: P
   /** All of them in one command, with a second one only where something has changed or expired. */
   async function refresh(places: readonly Place[], isHere: (place: Place) => boolean): Promise<void> {
     const [kept, changed]: [Place[], Place[]] = [[], []];
-    for (const place of places) (place.stored.seen === seenOf(place) ? kept : changed).push(place);
+    for (const place of places) (isStored(place) ? kept : changed).push(place);
     await Promise.all([changed.length > 0 && touchAll(changed), kept.length > 0 && prolong(kept, isHere)]);
   }
 
@@ -46,22 +60,27 @@ export function createPresencePlaces({ expiringSets, bus, clock, hub, ttlMs }: P
   }
 
   /** The connections, then the users. */
-  const entriesOf = (places: readonly Place[], value?: (place: Place) => string): ExpiringEntry[] => [
-    ...places.map((place) => ({
-      set: connectionsOf(place.conversationId),
-      member: place.connectionId,
-      ...(value && { value: value(place) }),
-    })),
-    ...places.map(({ conversationId, userId }) => ({ set: usersOf(conversationId), member: userId })),
-  ];
+  function entriesOf(places: readonly Place[], value?: (place: Place) => string): ExpiringEntry[] {
+    const [connections, users]: [ExpiringEntry[], ExpiringEntry[]] = [[], []];
+    // Those of a conversation are together: one name serves all of them.
+    let [known, inConnections, inUsers] = ['', '', ''];
+    for (const place of places) {
+      const { conversationId, connectionId, userId } = place;
+      if (conversationId !== known)
+        [known, inConnections, inUsers] = [conversationId, connectionsOf(conversationId), usersOf(conversationId)];
+      connections.push({ set: inConnections, member: connectionId, ...(value && { value: value(place) }) });
+      users.push({ set: inUsers, member: userId });
+    }
+    return connections.concat(users);
+  }
 
-  function noteStored(places: readonly Place[], seen: readonly string[]): void {
+  function noteStored(places: readonly Place[], seen: readonly Shown[]): void {
     for (const [at, { stored }] of places.entries()) stored.seen = seen[at] ?? null;
   }
 
   /** All of them in one command; says of each whether its user was not there before. */
   async function touchAll(places: readonly Place[]): Promise<boolean[]> {
-    const seen = places.map(seenOf);
+    const seen = places.map(shownOf);
     // Until it is answered, and when it is not, nobody knows.
     noteStored(places, []);
     const touched = await expiringSets.touchAll(entriesOf(places, valueFor), ttlMs).catch((error) => {

@@ -15,7 +15,15 @@ export const keyOf = ({ conversationId, userId }: Place): string => `${conversat
 
 /** What the shared store says of a place, as far as that is known: then it need not be written again. */
 export interface Stored {
-  seen: string | null;
+  seen: Shown | null;
+}
+
+/** What is to be seen of a place beside who it is. */
+export interface Shown extends Pick<Place, 'status' | 'since'> {
+  /** In seconds; null while it sends heartbeats. */
+  lastSeen: number | null;
+  /** How often the shared store may have lost everything before. */
+  losses: number;
 }
 
 /** Connections of a conversation, each with who it is. */
